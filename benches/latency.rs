@@ -14,7 +14,9 @@ fn latency(criterion: &mut Criterion) {
     let ids = [3i64, 31, 0, 7, 7, 12, 30, 1];
     let (data, indices) = (View::new(&table, &[32, 16]).expect("fits"), View::new(&ids, &[8]).expect("fits"));
     let op = Gather::new(0);
-    let plan = op.plan(&Spec::<f32>::of(&layout(&[32, 16])), &Spec::<i64>::of(&layout(&[8]))).expect("legal");
+    let plan = op
+        .plan(&Spec::<f32>::from_layout(&layout(&[32, 16])), &Spec::<i64>::from_layout(&layout(&[8])))
+        .expect("legal");
     let mut memory = vec![0.0f32; 8 * 16];
     let mut out = ViewMut::new(&mut memory, &[8, 16]).expect("fits");
     plan.run_into(&data, &indices, &mut out).expect("in range");
@@ -36,7 +38,9 @@ fn latency(criterion: &mut Criterion) {
     let picks: Vec<i64> = (0..64).map(|at| at * 5 % 8).collect();
     let (data, indices) = (View::new(&values, &[8, 8]).expect("fits"), View::new(&picks, &[8, 8]).expect("fits"));
     let op = GatherElements::new(1);
-    let plan = op.plan(&Spec::<f32>::of(&layout(&[8, 8])), &Spec::<i64>::of(&layout(&[8, 8]))).expect("legal");
+    let plan = op
+        .plan(&Spec::<f32>::from_layout(&layout(&[8, 8])), &Spec::<i64>::from_layout(&layout(&[8, 8])))
+        .expect("legal");
     let mut memory = vec![0.0f32; 64];
     let mut out = ViewMut::new(&mut memory, &[8, 8]).expect("fits");
     let mut group = criterion.benchmark_group("latency/gather_elements_64");
@@ -55,7 +59,7 @@ fn latency(criterion: &mut Criterion) {
     let values: Vec<f32> = (0..256).map(|at| at as f32).collect();
     let data = View::new(&values, &[4, 8, 8]).expect("fits");
     let op = BatchToSpace::new(&[1, 2, 2], &[0; 3], &[0; 3]);
-    let plan = op.plan(&Spec::<f32>::of(&layout(&[4, 8, 8]))).expect("legal");
+    let plan = op.plan(&Spec::<f32>::from_layout(&layout(&[4, 8, 8]))).expect("legal");
     let mut memory = vec![0.0f32; 256];
     let mut out = ViewMut::new(&mut memory, &[1, 16, 16]).expect("fits");
     let mut group = criterion.benchmark_group("latency/batch_to_space_256");

@@ -85,7 +85,7 @@ impl Random {
 
 /// A tensor in the same kind of memory as outputs: on huge pages where they pay.
 fn tensor<T: Clone>(shape: &[usize], zero: T, mut value: impl FnMut() -> T) -> Tensor<T> {
-    let mut tensor = Tensor::filled(shape, zero).expect("a tensor that fits");
+    let mut tensor = Tensor::full(shape, zero).expect("a tensor that fits");
     tensor.as_mut_slice().fill_with(&mut value);
     tensor
 }
@@ -126,9 +126,9 @@ fn quantised(criterion: &mut Criterion, ids: &Tensor<i64>) {
     let ids = ids.view();
     let params = (Given::PerRow(scales.as_slice()), Given::All(ZERO_POINT));
 
-    let mut rows = Tensor::filled(&[IDS, COLUMNS], 0u8).expect("fits");
-    let mut row_scales = Tensor::filled(&[IDS], 0.0f32).expect("fits");
-    let [mut two, mut fused] = [(); 2].map(|()| Tensor::filled(&[IDS, COLUMNS], 0.0f32).expect("fits"));
+    let mut rows = Tensor::full(&[IDS, COLUMNS], 0u8).expect("fits");
+    let mut row_scales = Tensor::full(&[IDS], 0.0f32).expect("fits");
+    let [mut two, mut fused] = [(); 2].map(|()| Tensor::full(&[IDS, COLUMNS], 0.0f32).expect("fits"));
     let gather = Gather::new(0).par(Par::Seq);
     let mut gathered = |then: &mut dyn FnMut(&[u8], &[f32])| {
         gather.run_into(&table.view(), &ids, &mut rows.view_mut()).expect("ids in range");
@@ -171,8 +171,8 @@ fn half_precision(criterion: &mut Criterion, ids: &Tensor<i64>) {
     // Numbers between 0 and 1.
     let table = tensor(&[ROWS, COLUMNS], f16::ZERO, || f16::from_bits(random.next() as u16 & 0x3bff));
     let ids = ids.view();
-    let mut rows = Tensor::filled(&[IDS, COLUMNS], f16::ZERO).expect("fits");
-    let [mut two, mut fused] = [(); 2].map(|()| Tensor::filled(&[IDS, COLUMNS], 0.0f32).expect("fits"));
+    let mut rows = Tensor::full(&[IDS, COLUMNS], f16::ZERO).expect("fits");
+    let [mut two, mut fused] = [(); 2].map(|()| Tensor::full(&[IDS, COLUMNS], 0.0f32).expect("fits"));
     let gather = Gather::new(0).par(Par::Seq);
     let mut two_steps = |out: &mut Tensor<f32>| {
         gather.run_into(&table.view(), &ids, &mut rows.view_mut()).expect("ids in range");
@@ -198,8 +198,8 @@ fn to_half_precision(criterion: &mut Criterion, ids: &Tensor<i64>) {
     let mut random = Random(4);
     let table = tensor(&[ROWS, COLUMNS], 0.0, || (random.next() as i32) as f32 / 1e6);
     let ids = ids.view();
-    let mut rows = Tensor::filled(&[IDS, COLUMNS], 0.0f32).expect("fits");
-    let [mut two, mut fused] = [(); 2].map(|()| Tensor::filled(&[IDS, COLUMNS], f16::ZERO).expect("fits"));
+    let mut rows = Tensor::full(&[IDS, COLUMNS], 0.0f32).expect("fits");
+    let [mut two, mut fused] = [(); 2].map(|()| Tensor::full(&[IDS, COLUMNS], f16::ZERO).expect("fits"));
     let gather = Gather::new(0).par(Par::Seq);
     let mut two_steps = |out: &mut Tensor<f16>| {
         gather.run_into(&table.view(), &ids, &mut rows.view_mut()).expect("ids in range");

@@ -29,7 +29,7 @@ fn run<T: Element, I: Index>(
     indices: &View<'_, I>,
 ) -> Tensor<T> {
     let plan = (*op).par(Par::Seq).plan(&data, &indices).expect("a legal call");
-    let mut out = Tensor::filled(plan.output_shape(), T::ZERO).expect("fits");
+    let mut out = Tensor::full(plan.output_shape(), T::ZERO).expect("fits");
     group.throughput(Throughput::Bytes(size_of_val(out.as_slice()) as u64));
     group.bench_function(id, |bencher| {
         bencher.iter(|| plan.run_into(black_box(data), black_box(indices), &mut out.view_mut()).expect("no error"));

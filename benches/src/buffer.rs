@@ -63,7 +63,7 @@ impl<T: Pod> Buffer<T> {
         // Elements of which no whole number fills a line begin with one every `LINE` elements at least.
         let size = size_of::<T>();
         let spare = if size.is_power_of_two() { 2 * LINE / size } else { LINE + bytes / size };
-        let memory = Tensor::filled(&[len + spare], T::zeroed()).expect("a tensor that fits");
+        let memory = Tensor::full(&[len + spare], T::zeroed()).expect("a tensor that fits");
         let start = memory.as_slice().as_ptr().align_offset(LINE) + bytes / size_of::<T>();
         Buffer { memory, start, shape: shape.to_vec() }
     }

@@ -4,7 +4,7 @@
 use std::hint::black_box;
 use std::rc::Rc;
 
-use gather_core::{Element, Gather, GatherElements, Index, IndexAttributes, IndexOperator, Layout, Level, Spec};
+use gather_core::{Element, Gather, GatherElements, GatherOperator, Index, IndexAttributes, Layout, Level, Spec};
 use gather_core::{OutOfBounds, Par, Plan, View, ViewMut};
 
 use crate::cliffs::{Case, Row};
@@ -123,15 +123,16 @@ fn name<T: Element, I>(what: &str, policy: OutOfBounds) -> String {
 
 /// The operator's call beside a loop.
 fn row<T: Element + Value, I: Index, A: IndexAttributes>(
-    op: &IndexOperator<A>,
+    op: &GatherOperator<A>,
     [data_shape, index_shape, out_shape]: [Vec<usize>; 3],
     ids: Vec<I>,
     looped: impl Fn(&[T], &[I], &mut [T]) + 'static,
 ) -> Row {
     let data = values::<T>(data_shape.iter().product());
     let layout = |shape: &[usize]| Layout::contiguous(shape).expect("a layout");
-    let plan: Plan<T, I> =
-        op.plan(&Spec::of(&layout(&data_shape)), &Spec::of(&layout(&index_shape))).expect("a legal call");
+    let plan: Plan<T, I> = op
+        .plan(&Spec::from_layout(&layout(&data_shape)), &Spec::from_layout(&layout(&index_shape)))
+        .expect("a legal call");
     let begin = vec![T::default(); out_shape.iter().product()];
     let inputs = Rc::new((data, ids));
     let theirs = Rc::clone(&inputs);

@@ -32,9 +32,9 @@ impl<T: Copy> Input<T> {
     fn new(name: &str, table: [usize; 2], bags: [usize; 2], mut element: impl FnMut(&mut Random) -> T) -> Self {
         let mut random = Random::named(name);
         let first = element(&mut random);
-        let mut table = Tensor::filled(&table, first).expect("a table that fits");
+        let mut table = Tensor::full(&table, first).expect("a table that fits");
         table.as_mut_slice().fill_with(|| element(&mut random));
-        let mut ids = Tensor::filled(&bags, 0).expect("indices that fit");
+        let mut ids = Tensor::full(&bags, 0).expect("indices that fit");
         ids.as_mut_slice().fill_with(|| random.below(table.shape()[0]) as i64);
         Input { table, ids }
     }
@@ -93,11 +93,11 @@ fn run<'a, T: Element, U: Reducible<Number = f32> + Pod, P: Params<Given<'a>: Se
     let order: Vec<i64> = (0..bags * len).map(|at| at as i64).collect();
     let order = View::new(&order, &[bags, len]).expect("as many indices");
     let zero = U::ZERO;
-    let mut between = Tensor::filled(&[bags, len, elements], zero).expect("rows that fit");
+    let mut between = Tensor::full(&[bags, len, elements], zero).expect("rows that fit");
     let flat = |rows: usize, values: &[U], run: &mut dyn FnMut(&View<'_, f32>)| {
         run(&View::new(bytemuck::cast_slice(values), &[rows, columns]).expect("rows of numbers"));
     };
-    let mut whole = Tensor::filled(&[rows, elements], zero).expect("a table that fits");
+    let mut whole = Tensor::full(&[rows, elements], zero).expect("a table that fits");
     let every: Vec<i64> = (0..rows as i64).collect();
     let every = View::new(&every, &[rows]).expect("as many indices");
     Gather::new(0).run_into(&table.map(map, given), &every, &mut whole.view_mut()).expect("a workload of the list");
@@ -116,8 +116,8 @@ fn run<'a, T: Element, U: Reducible<Number = f32> + Pod, P: Params<Given<'a>: Se
         }
         expected
     };
-    let [mut a, mut b] = [(); 2].map(|()| Tensor::filled(&[bags, elements], zero).expect("sums that fit"));
-    let [mut c, mut d] = [(); 2].map(|()| Tensor::filled(&[bags, columns], f32::NAN).expect("sums that fit"));
+    let [mut a, mut b] = [(); 2].map(|()| Tensor::full(&[bags, elements], zero).expect("sums that fit"));
+    let [mut c, mut d] = [(); 2].map(|()| Tensor::full(&[bags, columns], f32::NAN).expect("sums that fit"));
     {
         let into = |plan: &BagPlan<Mapped<T, U>, i64>, out: &mut Tensor<U>| {
             plan.run_into(&table.map(map, given), &Bags::planned(&ids), &mut out.view_mut()).expect("indices in range");

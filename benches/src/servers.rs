@@ -103,7 +103,7 @@ impl Server {
         let tables = requests.tables.len();
         Server {
             requests: requests.clone(),
-            rows: Gather::new(0).plan_any_count(&table, &Spec::of(&list)).expect("a table"),
+            rows: Gather::new(0).plan_any_count(&table, &Spec::from_layout(&list)).expect("a table"),
             sums: EmbeddingBag::new(Reduction::Add).plan(&table, &Bags::packed(&ids)).expect("a table"),
             outs: (0..tables).map(|_| Tensor::default()).collect(),
             buffers: vec![Vec::new(); tables],

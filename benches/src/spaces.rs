@@ -2,7 +2,7 @@
 
 use crate::inverse::par;
 use gather_core::{
-    BatchToSpace, DepthToSpace, Layout, Mode, Par, RearrangePlan, SpaceAttributes, SpaceOperator, SpaceToBatch,
+    BatchToSpace, DepthMode, DepthToSpace, Layout, Par, RearrangePlan, SpaceAttributes, SpaceOperator, SpaceToBatch,
     SpaceToDepth, Spec, Tensor, View, ViewMut,
 };
 
@@ -63,7 +63,7 @@ const FITS: &str = "a workload's attributes fit its shape";
 
 impl<A: SpaceAttributes> Rearrange for SpaceOperator<A> {
     fn plan(&self, data: &Layout) -> RearrangePlan<f32> {
-        SpaceOperator::plan(self, &Spec::of(data)).expect(FITS)
+        SpaceOperator::plan(self, &Spec::from_layout(data)).expect(FITS)
     }
 
     fn run_into(&self, data: &View<'_, f32>, out: &mut ViewMut<'_, f32>) {
@@ -97,13 +97,13 @@ pub const SPACES: [Space; 8] = [
         name: "depth_to_space/dcr_16x256x64x64_b2",
         shape: [16, 256, 64, 64],
         plain: depth_to_space::<2, false>,
-        op: |par| Box::new(DepthToSpace::onnx13(2, Mode::Dcr).par(par)),
+        op: |par| Box::new(DepthToSpace::onnx13(2, DepthMode::Dcr).par(par)),
     },
     Space {
         name: "depth_to_space/crd_16x256x64x64_b2",
         shape: [16, 256, 64, 64],
         plain: depth_to_space::<2, true>,
-        op: |par| Box::new(DepthToSpace::onnx13(2, Mode::Crd).par(par)),
+        op: |par| Box::new(DepthToSpace::onnx13(2, DepthMode::Crd).par(par)),
     },
     Space {
         name: "space_to_depth/16x64x128x128_b2",

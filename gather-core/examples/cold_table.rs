@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
-use gather_core::{Gather, Par, View, WillNeed};
+use gather_core::{AdviceStats, Gather, Par, View};
 use lexopt::{Arg, ValueExt};
 use memmap2::Mmap;
 
@@ -160,7 +160,7 @@ fn progress(line: &str) {
 /// Times both ways in turn and prints a line.
 fn compare(file: &File, ids: &[u64], row: usize, rounds: usize) -> Result<(), Box<dyn Error>> {
     let mut times = [const { Vec::new() }; 2];
-    let mut told = WillNeed::default();
+    let mut told = AdviceStats::default();
     let expected: Vec<u8> = ids.iter().flat_map(|id| id * row as u64..(id + 1) * row as u64).map(byte).collect();
     for round in 0..rounds {
         progress(&format!("{} rows of {row} bytes: round {} of {rounds}", ids.len(), round + 1));

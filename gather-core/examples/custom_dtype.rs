@@ -207,7 +207,7 @@ fn compare<T: Element + PartialEq>(
     mut call: impl FnMut(&mut Tensor<T>) -> Result<(), gather_core::Error>,
     mut looped: impl FnMut(&mut Tensor<T>),
 ) -> Result<[f64; 2], Box<dyn Error>> {
-    let (mut out, mut expected) = (Tensor::filled(shape, T::ZERO)?, Tensor::filled(shape, T::ZERO)?);
+    let (mut out, mut expected) = (Tensor::full(shape, T::ZERO)?, Tensor::full(shape, T::ZERO)?);
     call(&mut out)?;
     looped(&mut expected);
     if out != expected {

@@ -121,7 +121,11 @@ impl Text {
     fn tasks(&self, par: Par) -> Result<usize, Error> {
         let count = self.pairs(&mut Random(7)).near.len();
         let (words, pairs) = (Layout::contiguous(&[self.words.len(), DIM])?, Layout::contiguous(&[count])?);
-        Ok(Gather::new(0).par(par).plan(&Spec::<f32>::of(&words), &Spec::<u32>::of(&pairs))?.explain().tasks())
+        Ok(Gather::new(0)
+            .par(par)
+            .plan(&Spec::<f32>::from_layout(&words), &Spec::<u32>::from_layout(&pairs))?
+            .explain()
+            .tasks())
     }
 }
 

@@ -63,7 +63,9 @@ fn main() -> Result<(), Error> {
     // With the registry, a plan made at run time runs the declared kernel.
     static REGISTRY: Registry = Registry::builtin().with(&KERNELS);
     let (table, ids) = (Layout::contiguous(&[1000, DIM])?, Layout::contiguous(&[3])?);
-    let plan = Gather::new(0).registry(&REGISTRY).plan(&Spec::dynamic(f16::DTYPE, &table), &Spec::<u32>::of(&ids))?;
+    let plan = Gather::new(0)
+        .registry(&REGISTRY)
+        .plan(&Spec::from_dtype(f16::DTYPE, &table), &Spec::<u32>::from_layout(&ids))?;
     say!("{}", plan.explain());
     assert!(plan.explain().kernel().starts_with("embed "));
     Ok(())

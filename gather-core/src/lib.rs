@@ -12,13 +12,13 @@
 //! | [`tables::<f32>(..)?`](tables()): several tables at once | | yes | |
 //!
 //! - **Gathers**: [`Gather`] takes rows along an axis, [`GatherElements`] and [`GatherNd`] take elements; with
-//!   [nulls](guide::nulls) by [`nullable()`](IndexOperator::nullable).
+//!   [nulls](guide::nulls) by [`nullable()`](GatherOperator::nullable).
 //! - **Bags**: [`EmbeddingBag`] reduces rows while it reads them.
-//! - **Scatters**: [`ScatterElements`], [`ScatterNd`], and the [`adjoint()`](IndexOperator::adjoint) of every gather.
-//! - **Rearranging**: [`BatchToSpace`], [`SpaceToBatch`], [`DepthToSpace`] and [`SpaceToDepth`] read elements.
+//! - **Scatters**: [`ScatterElements`], [`ScatterNd`], and the [`adjoint()`](GatherOperator::adjoint) of every gather.
+//! - **Rearranging**: [`BatchToSpace`], [`SpaceToBatch`], [`DepthToSpace`] and [`SpaceToDepth`] take elements only.
 //!
-//! Each has `run`, `run_into` and [`plan`](guide::plans), and a scatter has `run_on`, in place. Indices are integers
-//! of any type, known to the compiler or at run time.
+//! Each operator has `run`, `run_into` and [`plan`](guide::plans). A scatter also has `run_on`, which works in place.
+//! Indices are integers of any type, known to the compiler or at run time.
 //!
 //! # Quick start
 //!
@@ -32,8 +32,8 @@
 //! }
 //! ```
 //!
-//! The same by an operator with attributes, on tensors of any rank and strides. -1 is the last row; row 7, out of
-//! range, is zeros:
+//! The same with an operator, which has attributes and takes tensors of any rank and strides. -1 is the last row; row
+//! 7, out of range, is zeros:
 //!
 //! ```
 //! use gather_core::{Gather, OutOfBounds, View};
@@ -82,7 +82,7 @@
 //! - [`maps`] and [`rows`](mod@rows) have ready-made maps and row functions, which infer their types from the table.
 //!   [`map_kernels!`], [`row_kernels!`] and [`reduce_kernels!`] make your own.
 //! - A function of yours takes any of these sources [as `TableOf`](guide::own_functions).
-//! - Types known at run time only go through [`DynView`], [`DynTensor`] and a [`Registry`] of kernels.
+//! - Types known only at run time go through [`DynView`], [`DynTensor`] and a [`Registry`] of kernels.
 //! - [`specialize!`] makes functions for shapes known at compile time, as fast as a loop written by hand.
 //! - `#[derive(Element)]` and [`kernels!`] give your own plain types kernels as good as the built-in ones.
 //!
@@ -93,11 +93,11 @@
 //!
 //! | feature | default | adds |
 //! |---|---|---|
-//! | `std` | yes | the instruction set is detected (`GATHER_LEVEL` names a [`Level`]); `Pool`, `promote`, `read`, `will_need` |
+//! | `std` | yes | the instruction set is detected (`GATHER_LEVEL` names a [`Level`]); `Pool`, `promote`, `from_reader`, `will_need` |
 //! | `rayon` | yes | threads of the current rayon pool, or of the global one, help with large calls |
 //! | `huge-pages` | yes | on Linux, huge pages for fresh tensors of 4 MiB and more |
 //! | `registry` | yes | the kernels of all built-in types, for [types known at run time](guide::runtime_types) |
-//! | `scatter` | yes | [scatters](guide::scatter), and the [`adjoint()`](IndexOperator::adjoint) of gathers |
+//! | `scatter` | yes | [scatters](guide::scatter), and the [`adjoint()`](GatherOperator::adjoint) of gathers |
 //! | `bags` | yes | [`EmbeddingBag`] and [`tables`](tables()) |
 //! | `half` | no | `f16` and `bf16` of the crate `half`, version 2, on which your program depends too |
 //! | `num-complex` | no | `Complex<f32>` and `Complex<f64>` |
@@ -175,9 +175,9 @@ mod types;
 /// - `zero = EXPR` sets [`Element::ZERO`](trait@Element), the value written by [`OutOfBounds::Zero`]: any constant
 ///   expression of the type. Without the key, the fields of a struct are zero. An enum needs the key, whose value may
 ///   be the bare name of a variant.
-/// - `numbers = TYPE` declares that a struct consists of numbers of this built-in type, and that any such numbers are
-///   a value of it: [`Element::Number`](trait@Element). Then [reductions](guide::custom_types#rows-of-numbers) take
-///   its values number by number. All fields are numbers of this type, arrays of them, or types with the same
+/// - `numbers = TYPE` declares that a struct consists of numbers of this built-in type, and that any such numbers are a
+///   value of the struct: [`Element::Number`](trait@Element). [Reductions](guide::custom_types#rows-of-numbers) then
+///   take its values number by number. All fields are numbers of this type, arrays of them, or types with the same
 ///   declaration. The zero is the numbers' zero.
 /// - `crate = PATH` is the path of this crate, by default `::gather_core`.
 ///
@@ -188,16 +188,16 @@ pub use crate::call::attributes::IndexAttributes;
 #[cfg(feature = "bags")]
 pub use crate::call::bag::bags::{AsPlanned, Bags, BagsOf, OptionalWeights, PerTable, PlanBags, Unweighted};
 #[cfg(feature = "bags")]
-pub use crate::call::bag::kinds::{BagTableOf, Bagged, BaggedBy};
+pub use crate::call::bag::kinds::{BagKind, BagTableOf, BaggedBy};
 #[cfg(feature = "bags")]
 pub use crate::call::bag::{BagOperator, BagPlan, EmbeddingBag};
-pub use crate::call::gather::IndexOperator;
-pub use crate::call::gather::kinds::{Gathered, GatheredBy, Gathers, TableOf};
+pub use crate::call::gather::GatherOperator;
+pub use crate::call::gather::kinds::{GatherKind, GatheredBy, Gathers, TableOf};
 pub use crate::call::gather::nullable::{Nullable, NullablePlan};
 pub use crate::call::gather::plan::{DynPlan, Plan};
 pub use crate::call::gather::rows::RowAttributes;
 #[cfg(feature = "scatter")]
-pub use crate::call::scatter::adjoint::AdjointOf;
+pub use crate::call::scatter::adjoint::AdjointAttributes;
 #[cfg(feature = "scatter")]
 pub use crate::call::scatter::plan::ScatterPlan;
 #[cfg(feature = "scatter")]
@@ -209,9 +209,9 @@ pub use crate::call::source::chunks::{ChunksSpec, ChunksView, chunks};
 pub use crate::call::source::clones::CloneSource;
 #[cfg(feature = "scatter")]
 pub use crate::call::source::destination::Destination;
-pub use crate::call::source::fused::{FusedDynView, FusedView};
+pub use crate::call::source::fused::{DynFusedView, FusedView};
 pub use crate::call::source::kind::{
-    Blocks, ByRow, ChunkKind, Chunks, Fused, IndexKind, Kind, Mapped, ReadByRow, Tables, Unconverted,
+    Blocks, ByRow, ChunkKind, Chunks, Fused, IndexKind, Kind, Mapped, PlainKind, RowKind, Tables,
 };
 pub use crate::call::source::map::{MapOf, MappedSpec, MappedView};
 pub use crate::call::source::rows::{RowFunctionOf, RowsSpec, RowsView};
@@ -222,7 +222,7 @@ pub use crate::call::source::tables::{TablesView, tables, tables_dyn};
 pub use crate::call::source::zeros::{Zeros, zeros, zeros_dyn};
 pub use crate::call::source::{Describe, Source, TensorOf};
 pub use crate::call::space::plan::RearrangePlan;
-pub use crate::call::space::{Permutes, SpaceAttributes, SpaceOperator};
+pub use crate::call::space::{PermutationAttributes, SpaceAttributes, SpaceOperator};
 pub use crate::kernels::KernelSet;
 pub use crate::kernels::convert::given::Given;
 pub use crate::kernels::convert::map::{Map, Params};
@@ -246,14 +246,14 @@ pub use crate::tensor::bitmap::{Bitmap, Nulls, Validity};
 pub use crate::tensor::dynamic::{DynTensor, DynView, DynViewMut};
 pub use crate::tensor::fused::FusedRows;
 pub use crate::tensor::layout::{Layout, Shape};
-pub use crate::tensor::needed_pages::{Residency, WillNeed};
+pub use crate::tensor::needed_pages::{AdviceStats, Residency};
 pub use crate::tensor::output::{DynOutput, Output};
 pub use crate::tensor::owned::Tensor;
 #[cfg(feature = "std")]
-pub use crate::tensor::pages::{Promoted, promote};
+pub use crate::tensor::pages::{HugePageStats, promote};
 #[cfg(feature = "std")]
 pub use crate::tensor::pool::{DynPooled, Pool, PoolStats, Pooled};
-pub use crate::tensor::typing::{Any, Typing};
+pub use crate::tensor::typing::{Dyn, Typing};
 pub use crate::tensor::view::{View, ViewMut};
 pub use crate::types::codes::{Codes, Float};
 pub use crate::types::element::{DType, Element};
@@ -265,7 +265,7 @@ pub use crate::types::method::Method;
 pub use crate::types::op::{Argument, Op};
 #[cfg(feature = "bytemuck")]
 pub use crate::types::plain::Plain;
-pub use crate::types::policy::{Mode, NegativeIndex, OutOfBounds, Par, Per, ScatterOutOfBounds};
+pub use crate::types::policy::{DepthMode, NegativeIndex, OutOfBounds, Par, Per, ScatterOutOfBounds};
 pub use crate::types::reduction::{Reducible, Reduction};
 
 /// Emits a named set of kernels: one for every listed data type x index type x rank x operator.
@@ -407,7 +407,7 @@ macro_rules! map_kernels {
 /// closure of two inputs: the kept value and the new one. Both and the result have the same type, an
 /// [`Element`](trait@Element). The body sees only its inputs and global items: a local variable is refused (E0435,
 /// whose advice does not apply). The compiler vectorises the body for each [`Level`] if it is short and has no
-/// branches. It may be called again with the same inputs.
+/// branches. The body may be called again with the same inputs.
 ///
 /// The static is a [`Reducer`] of this type, with its documentation and the attributes allowed in [`kernels!`].
 #[cfg(any(feature = "scatter", feature = "bags"))]
@@ -463,8 +463,8 @@ macro_rules! reduce_kernels {
 ///   `&mut [U]`, which holds zeros when the function is called. `T` and `U` are [`Element`](trait@Element)s.
 /// - Up to four parameters follow, each a name and a type: a value that is `Copy + Send + Sync + 'static`, or a slice
 ///   of such values, `&[V]`. A slice has the length of the row, which is checked before a call runs. With `#[any_len]`
-///   before its name it has any length, which a call states by [`Given::PerIndexOf`] if each index has its own slice.
-///   With `#[optional]` it may also be empty.
+///   before its name a slice has any length; if each index has its own slice, a call states the length by
+///   [`Given::PerIndexOf`]. With `#[optional]` a slice may also be empty.
 /// - The body sees only its inputs and global items. A local variable is refused (E0435, whose advice does not apply):
 ///   make it a parameter. The body is compiled for each [`Level`]: functions that it calls should be
 ///   `#[inline(always)]`, as the functions of [`rows`](mod@rows) are, which also vectorise sums of floats.
@@ -526,8 +526,8 @@ macro_rules! row_kernels {
 /// - The preset `gather_elements::torch` takes indices of the shapes that `gather_elements` takes. PyTorch's own rule
 ///   for indices without elements is not specialised.
 /// - A size is at least 1; a tensor has at most 8 dimensions. `_` is an open size: the first of a tensor follows from
-///   the length of its slice, the others are `usize` arguments in order. If one of the others is 0, the length does
-///   not determine the first. It is then the size of the same dimension of the other tensor if they share it, else 0.
+///   the length of its slice, the others are `usize` arguments in order. If one of the others is 0, the length does not
+///   determine the first. The first is then the other tensor's size of this dimension if both share it, else 0.
 /// - `map` is the path of a [`Map`]. The type of its results follows `->`. The names and types of its parameters are
 ///   in parentheses: `map = maps::dequantize(scale: f32, zero_point: u8)`. Each is a [`Given`] argument after indices.
 /// - `static` makes a set of the kernels of every function that has neither a map nor type parameters. Instances of
@@ -542,18 +542,18 @@ macro_rules! row_kernels {
 /// fn NAME(data: &[T], indices: &[I], <parameters>, <open sizes>, out: &mut [T]) -> Result<(), Error>
 /// ```
 ///
-/// and if every size is known, `NAME_array`, which takes arrays and returns one. It returns a `Result` if an index or
-/// a parameter of a map can be refused. Both have the documentation and the visibility of the declaration. For the set
-/// a static: a [`KernelSet`] for [`Registry::with`]. The emitted code is safe, and needs no standard library.
+/// and if every size is known, `NAME_array`, which takes arrays and returns one. `NAME_array` returns a `Result` if an
+/// index or a parameter of a map can be refused. Both have the documentation and the visibility of the declaration. The
+/// set becomes a static: a [`KernelSet`] for [`Registry::with`]. The emitted code is safe and needs no `std`.
 ///
-/// Parameters cannot shadow constants (E0005) or statics (E0530). So the call does not compile if one in scope has the
-/// name of a parameter: `data`, `indices`, `out`, an open size such as `data_dim_1`, or a parameter of the map.
+/// Parameters cannot shadow constants (E0005) or statics (E0530). So no constant or static in scope may have the name
+/// of a parameter: `data`, `indices`, `out`, an open size such as `data_dim_1`, or a parameter of the map.
 ///
 /// # Errors
 ///
 /// All mistakes of a call are reported at once, each at its place. The values of constants are checked when they are
 /// evaluated, also by `cargo check`. The functions return the errors of the operators, in this order: lengths and open
-/// sizes, a map's parameters, then [`Error::IndexOutOfRange`] for the first such index in row-major order. A
+/// sizes, a map's parameters, then [`Error::IndexOutOfRange`] for the first index out of range in row-major order. A
 /// `GATHER_LEVEL` that names no level of this machine is an error of the operators, but not of these functions.
 #[macro_export]
 macro_rules! specialize {

@@ -1,10 +1,10 @@
-//! Items named by emitted code. Not part of the public interface: they change without notice.
+//! Items named by emitted code. They are not part of the public interface, and change without notice.
 
 #![forbid(unsafe_code)]
 
 pub use ::core;
 pub use ::core::mem::{offset_of, size_of};
-// A caller may have other types of these names.
+// A caller's scope may have other types of these names.
 pub use ::core::primitive::{i8, i16, i32, i64, isize, u8, u16, u32, u64, usize};
 pub use gather_macros::{
     kernels as kernels_impl, map_kernels as map_kernels_impl, reduce_kernels as reduce_kernels_impl,

@@ -1,4 +1,4 @@
-//! Attributes written by callers: the allowed ones on emitted items, and their conditions.
+//! Attributes written by callers: which of them emitted items may have, and their conditions.
 //!
 //! An attribute macro receives its whole item, including the code that a macro of this crate put into it. So only
 //! built-in attributes that change no code are allowed. Their names cannot be redefined without an ambiguity error.
@@ -80,7 +80,7 @@ fn check(cx: &mut Ctxt, meta: &Meta, place: &dyn ToTokens) {
     }
 }
 
-/// The condition of a `cfg_attr`, and the attributes it applies; `None` if it is malformed.
+/// The condition of a `cfg_attr`, and the attributes that it applies; `None` if the `cfg_attr` is malformed.
 fn applied(cfg_attr: &Meta) -> Option<(TokenStream, Vec<Meta>)> {
     let parse = |input: ParseStream<'_>| {
         let condition = skip_until(input, |input| input.peek(Token![,]));
@@ -108,12 +108,12 @@ fn condition(meta: &Meta) -> Vec<TokenStream> {
     attrs.iter().flat_map(condition).map(|condition| quote!(any(not(#applies), #condition))).collect()
 }
 
-/// The names of a call's items. Items with conditions may be alternatives of one name, of which only one is compiled.
+/// The names of a call's items. Items may share a name if their conditions differ, since these may exclude each other.
 #[derive(Default)]
 pub(crate) struct Names(HashMap<String, HashSet<String>>);
 
 impl Names {
-    /// Adds a name; returns whether no other item has it without a condition or under the same one.
+    /// Adds a name. `false` if another item has the name, unless both have conditions and the conditions differ.
     pub(crate) fn insert(&mut self, name: &dyn ToString, attrs: &[Attribute]) -> bool {
         let (condition, others) = (conditions(attrs).to_string(), self.0.entry(name.to_string()).or_default());
         let clash = !others.is_empty() && (condition.is_empty() || others.contains(""));

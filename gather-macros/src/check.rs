@@ -35,8 +35,8 @@ pub(crate) fn grid(mut cx: Ctxt, call: &Call) -> Result<Grid, TokenStream> {
     cx.finish(grid)
 }
 
-/// The fields in the order of [`name::KEYS`]; reports unknown, repeated and missing ones. A misspelt key counts as the
-/// one it resembles, so that its value is checked, too.
+/// The fields in the order of [`name::KEYS`]; reports unknown, repeated and missing keys. A misspelt key counts as the
+/// key that it resembles, so that its value is checked, too.
 fn fields<'a>(cx: &mut Ctxt, call: &'a Call) -> [Option<&'a Field>; name::KEYS.len()] {
     let keys = name::KEYS.map(|(key, _)| key);
     let position = |key: &str| keys.iter().position(|known| *known == key);
@@ -89,7 +89,7 @@ fn elements(cx: &mut Ctxt, field: &Field, grid: &mut Grid) {
     }
 }
 
-/// A prefix of data type names in emitted code, which occurs in no listed type: the names are in scope of the types.
+/// A prefix of data type names in emitted code. No listed type contains it, since the names are in scope of the types.
 fn unused_prefix(field: &Field) -> String {
     let text = field.value.as_ref().map(ToString::to_string).unwrap_or_default();
     let mut prefix = String::from("__ELEMENT");
@@ -111,7 +111,7 @@ pub(crate) fn is_empty_array(ty: &Type) -> bool {
     }
 }
 
-/// The position of the width of an element; a new one for a type of unknown size.
+/// The position of the width of an element, added if it is new; `None` after reporting a mistake.
 fn width_of(cx: &mut Ctxt, item: &ElementItem, grid: &mut Grid) -> Option<usize> {
     let known = single_ident(&item.ty).and_then(|ident| name::primitive_bytes(&ident.to_string()));
     let size = match (&item.class, known) {
@@ -168,7 +168,8 @@ fn type_name(ty: &Type) -> String {
     words.join("_")
 }
 
-/// A name that no width has, alone or after an operator: `gather` of `nd_pair` is not `gather_nd` of `pair`.
+/// A name that no width has, and with which no kernel name is ambiguous: `gather_nd_pair` could be `gather` of
+/// `nd_pair`, or `gather_nd` of `pair`.
 fn unique_name(grid: &Grid, name: &str) -> String {
     let ops = name::ops();
     let tail = |op: &str, other: &'static str| other.strip_prefix(op)?.strip_prefix('_');
@@ -204,7 +205,8 @@ fn indices(cx: &mut Ctxt, field: &Field, grid: &mut Grid) {
             Some((index, _)) => listed.push(index),
         }
     }
-    // Pointer-sized types share the representation of the integer of their width, if it is listed.
+    // A pointer-sized type shares the representations of the integers of 64 and of 32 bits if both are listed.
+    // Otherwise it has its own.
     let shares = |index: &str, width: &str| match index {
         "isize" => format!("i{width}"),
         "usize" => format!("u{width}"),
@@ -240,7 +242,7 @@ fn ranks(cx: &mut Ctxt, field: &Field, grid: &mut Grid) {
     }
 }
 
-/// Adds the ranks from one literal to another, or the rank of the only one.
+/// Adds the ranks `first..=last`, or `first` alone.
 fn span(cx: &mut Ctxt, first: &LitInt, last: Option<&LitInt>, grid: &mut Grid) {
     let low = rank(cx, first);
     let high = last.map_or(low, |last| rank(cx, last));

@@ -13,11 +13,11 @@
 //! - `dtype` compares the sum with the size of the type, and returns the `DTYPE` that every impl must have;
 //! - `holds_for` evaluates this `DTYPE`. So does the code to which every other `DType` of the type points.
 //!
-//! The chain begins at an item of the implemented trait. So the path to the trait does not matter. No other path
-//! proves anything: the types of gather-core in the chain belong to its methods.
+//! The chain begins at an item of the implemented trait. So the proof does not depend on the path to the trait. Nor
+//! does it depend on other paths: the types of gather-core in the chain belong to its methods.
 //!
 //! Sizes do not show the padding of an enum: below the derive, `repr(u32)` may have become `repr(u8, align(4))`.
-//! Constant evaluation shows it, since it reads no uninitialised byte. `__SAMPLE` is a literal variant.
+//! Constant evaluation does: reading an uninitialised byte of `__SAMPLE`, a literal variant, is an error.
 
 use std::collections::HashSet;
 
@@ -65,7 +65,7 @@ struct Options {
     /// The built-in number type that values consist of.
     numbers: Option<Type>,
     zero: Option<Expr>,
-    /// Whether `zero` is given: right, wrong or misspelt.
+    /// Whether `zero` is given: right, wrong, misspelt, or perhaps in a misplaced attribute.
     has_zero: bool,
 }
 
@@ -133,7 +133,7 @@ impl Options {
     }
 }
 
-/// A path from which `use` can import: without arguments, and not through `Self`.
+/// A path from which `use` can import: it has no generic arguments and no segment `Self`.
 struct Imported(Path);
 
 impl Parse for Imported {
@@ -237,8 +237,8 @@ fn structure(cx: &mut Ctxt, input: &DeriveInput, options: &Options, reprs: &[Str
     implementation(input, options, fields.iter(), [&zero, &TokenStream::new()], &steps(options, fields))
 }
 
-/// The value with every field zero. The error for a field that is no element equals the one in [`steps`], token by
-/// token, so that the compiler shows it once.
+/// The value with every field zero. For a field that is no element, its tokens cause the same error as the tokens in
+/// [`steps`], so that the compiler shows the error once.
 fn zeros(options: &Options, fields: &Fields) -> TokenStream {
     let (element, private) = (options.element(), options.private());
     let values = fields.iter().map(|field| {
@@ -285,9 +285,9 @@ fn is_phantom(field: &Field) -> bool {
     matches!(ty, Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "PhantomData"))
 }
 
-/// The parameter of emitted functions. It is hygienic, but a parameter is a pattern, and a constant in scope takes
-/// precedence in patterns. So [`implementation`] declares a function of this name around it, which hides constants and
-/// is hidden by the parameter.
+/// The parameter of emitted closures. Its name is hygienic, but a parameter is a pattern, in which a constant in scope
+/// takes precedence. So [`implementation`] declares a function of this name around the closures: the function hides
+/// constants, and the parameter hides the function.
 fn value() -> Ident {
     Ident::new("__value", Span::mixed_site())
 }
@@ -344,7 +344,7 @@ fn enumeration(cx: &mut Ctxt, input: &DeriveInput, options: &Options, reprs: &[S
         _ => None,
     };
     let zero = variant.map_or_else(|| options.zero.to_token_stream(), |variant| quote!(Self::#variant));
-    // In braces, so that it is a variant and not a constant of the same name.
+    // In braces, so that the path names a variant and not a constant.
     let sample = first.map(|Variant { ident, .. }| quote!(const __SAMPLE: Self = Self::#ident {};));
     let bytes = Literal::usize_unsuffixed(repr.map_or(0, |(_, bytes)| *bytes));
     let (value, name) = (value(), input.ident.unraw().to_string());
@@ -352,8 +352,8 @@ fn enumeration(cx: &mut Ctxt, input: &DeriveInput, options: &Options, reprs: &[S
     implementation(input, options, [], [&zero, &sample.into_token_stream()], &step)
 }
 
-/// The impl. Its `DTYPE` is the proof, which the compiler checks on evaluation. For a type that is not generic an item
-/// evaluates it; for a generic type, each use with its arguments does.
+/// The impl. Its `DTYPE` is the proof, which the compiler checks on evaluation. For a type that is not generic, an
+/// emitted item evaluates `DTYPE`; for a generic type, each use with its arguments does.
 fn implementation<'a>(
     input: &DeriveInput,
     options: &Options,
@@ -363,15 +363,15 @@ fn implementation<'a>(
 ) -> TokenStream {
     let (ident, element, private) = (&input.ident, options.element(), options.private());
     let name = ident.unraw().to_string();
-    // Not located at the type itself: if it is not `Copy`, the error would appear twice.
+    // Begins at `u8`, not at the type itself: if the type is not `Copy`, the error would appear twice.
     let begin = quote_spanned!(ident.span()=> <#private::u8 as #element>::__PROOF);
     let mut generics = input.generics.clone();
     let mut used = TokenStream::new();
     if generics.params.is_empty() {
         used = quote_spanned!(ident.span()=> #[allow(deprecated)] const _: () = #begin.holds_for::<#ident>(););
     } else {
-        // The parameters' own bounds make the type `Copy`. A parameter named by a `PhantomData` only need not be an
-        // element: then the type's own bounds say that the type may be one.
+        // The parameters' own bounds make the type `Copy`. With a `PhantomData`, a parameter need not be an element:
+        // then a bound on the type itself replaces the bounds `Element` on parameters.
         let (phantoms, bounded): (Vec<&Field>, Vec<&Field>) = bounded.into_iter().partition(|field| is_phantom(field));
         let params = input.generics.type_params().map(|param| param.ident.to_token_stream());
         let params = params.filter(|_| phantoms.is_empty());
@@ -422,8 +422,8 @@ fn may_be_an_element(input: &DeriveInput, private: &TokenStream) -> syn::WherePr
     syn::parse_quote!(#ident #ty_generics: #marker::Copy + #marker::Send + #marker::Sync + 'static)
 }
 
-/// A placeholder impl next to errors, so that uses of the type do not fail again. A type with references or pointers
-/// gets none, since it could not have one.
+/// A placeholder impl next to errors, so that uses of the type cause no further errors. None for a type with references
+/// or pointers, for which the impl would not compile.
 fn stand_in(input: &DeriveInput, options: &Options) -> TokenStream {
     let (ident, element, private) = (&input.ident, options.element(), options.private());
     let pointer = match &input.data {

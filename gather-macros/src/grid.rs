@@ -7,7 +7,7 @@ use syn::Attribute;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Size {
     Bytes(usize),
-    /// The size of the element at this position.
+    /// The size of the element at this position of `Grid::elements`.
     OfElement(usize),
     /// Any length, known when the kernel runs.
     Any,
@@ -15,7 +15,7 @@ pub(crate) enum Size {
 
 /// A width: a size of rows that has kernels.
 pub(crate) struct Width {
-    /// The name, as part of kernel names.
+    /// The width's part of kernel names.
     pub(crate) name: String,
     pub(crate) size: Size,
 }
@@ -28,13 +28,13 @@ pub(crate) struct Element {
     pub(crate) ty: TokenStream,
     /// The declared width class.
     pub(crate) class: Option<Ident>,
-    /// The position of its width.
+    /// The position of its width in `Grid::widths`.
     pub(crate) width: usize,
 }
 
 pub(crate) struct Index {
     pub(crate) variant: &'static str,
-    /// The positions of its representations for pointers of 64 and of 32 bits.
+    /// The positions in `Grid::reprs` of its representations for pointers of 64 and of 32 bits.
     pub(crate) repr: [usize; 2],
 }
 
@@ -45,12 +45,12 @@ pub(crate) struct Grid {
     pub(crate) indices: Vec<Index>,
     /// Representations of indices: the names of the primitive types that kernels read.
     pub(crate) reprs: Vec<&'static str>,
-    /// Ranks of loop nests, ascending; last 0, for any rank.
+    /// Ranks of loop nests, ascending, then 0 if `any` is listed.
     pub(crate) ranks: Vec<u8>,
     /// Gathers, by the names of their `Op`s.
     pub(crate) index_ops: Vec<&'static str>,
-    /// Scatters, likewise.
+    /// Scatters, by the names of their `Op`s.
     pub(crate) scatter_ops: Vec<&'static str>,
-    /// Operators that rearrange space, likewise.
+    /// Operators that rearrange space, by the names of their `Op`s.
     pub(crate) space_ops: Vec<&'static str>,
 }

@@ -1,9 +1,10 @@
 //! Loop nests of a constant rank, unrolled around a body that processes a plane: the two innermost loops.
 //!
-//! They call their body through a pointer, once per plane. So gather-core has one nest per rank, shared by the kernels
-//! of all sets, instead of a copy in each kernel. They name items in scope of the macro's call.
+//! A nest calls its body through a pointer, once per plane. So the kernels of all sets share one nest per rank, in
+//! gather-core, instead of a copy each. A nest names items in scope of the macro's call.
 //!
-//! They have no unsafe block: `unsafe_code` would not see one made by a macro. Their types carry the contract.
+//! A nest has no unsafe block, because the lint `unsafe_code` does not report unsafe blocks that a macro emits. The
+//! types of its arguments carry the contract.
 
 use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
@@ -71,7 +72,7 @@ fn space_nest(rank: u8) -> TokenStream {
     }
 }
 
-/// Loops around a call of the body, as closures for each iteration, of which each gets planes of type `planes`.
+/// The outer loops of a nest around `call`: each is a call of `along`, whose closure takes a value of type `planes`.
 fn nested(rank: u8, planes: &TokenStream, call: TokenStream) -> TokenStream {
     let (loops, count) = (Literal::u8_unsuffixed(outer_loops(rank)), Literal::u8_unsuffixed(rank));
     let nested = (0..outer_loops(rank))

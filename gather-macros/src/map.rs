@@ -1,4 +1,5 @@
-//! `map_kernels!`: statics of closures become maps. `reduce_kernels!` and `row_kernels!` parse theirs here, too.
+//! `map_kernels!`: statics whose values are closures become maps. `reduce_kernels!` and `row_kernels!` use the same
+//! parser.
 //!
 //! As in `kernels!`, the parser reports a mistake and continues at the next map.
 
@@ -14,7 +15,7 @@ use crate::ctxt::Ctxt;
 use crate::name::{self, MAX_PARAMS, readable};
 use crate::parse::{self, skip_until};
 
-/// The words of messages about a macro's closures.
+/// The texts of messages about a macro's closures.
 pub(crate) struct Form {
     /// The name of the result, such as `map`.
     pub(crate) what: &'static str,
@@ -302,14 +303,15 @@ fn expect<T: syn::parse::Parse>(
     })
 }
 
-/// Functions with the names of inputs, for the block around the emitted items, and an expression that uses them. In a
-/// parameter's pattern, constants and statics in scope take precedence. A function hides them; the parameter hides it.
+/// Functions with the names of inputs, for the block around the emitted items, and a statement that uses the functions.
+/// In a parameter's pattern, constants and statics in scope take precedence. A function hides them, and the parameter
+/// hides the function.
 pub(crate) fn hiding(inputs: &[Input]) -> [TokenStream; 2] {
     let names: Vec<&Ident> = inputs.iter().map(|input| &input.name).collect();
     [quote!(#(fn #names() {})*), quote!(let _ = (#(#names,)*);)]
 }
 
-/// The static of a map, whose initialiser holds everything else.
+/// The static of a map, with all other emitted items in its initialiser.
 fn emit(krate: &TokenStream, map: &Closure) -> TokenStream {
     let Closure { attrs, vis, word, name, inputs, output, body } = map;
     let ([value, params @ ..], Some(output)) = (inputs.as_slice(), output) else {

@@ -16,9 +16,9 @@ pub(crate) fn private(krate: &TokenStream) -> TokenStream {
 
 /// A level with kernels.
 pub(crate) struct Level {
-    /// The name, as part of kernel names.
+    /// The level's part of kernel names.
     pub(crate) name: &'static str,
-    /// The name of its `Level` and of its type.
+    /// The name of the variant of `Level`, and of the level's type.
     pub(crate) variant: &'static str,
     pub(crate) needs: Needs,
 }
@@ -114,7 +114,7 @@ pub(crate) const MAX_RANK: u8 = 8;
 /// Maximum functions per call and level for operators on indices: 1.5 times the gathers of gather-core's own sets.
 pub(crate) const BUDGET: usize = 648;
 
-/// Maximum parameters of a map.
+/// Maximum parameters of a map or a row function.
 pub(crate) const MAX_PARAMS: usize = 4;
 
 pub(crate) fn keys() -> String {
@@ -129,7 +129,7 @@ pub(crate) fn example(key: &str) -> &'static str {
     KEYS.iter().find(|(key, _)| Some(*key) == known).map_or("..", |(_, example)| example)
 }
 
-/// The key meant by another word.
+/// The key that another word probably means.
 pub(crate) fn nearest_key(key: &str) -> Option<&'static str> {
     let synonym = SYNONYMS.iter().find(|(synonym, _)| *synonym == key);
     synonym.map(|&(_, key)| key).or_else(|| nearest(key, KEYS.map(|(key, _)| key)))

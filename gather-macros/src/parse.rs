@@ -24,7 +24,7 @@ pub(crate) struct Call {
 /// `key: value;`
 pub(crate) struct Field {
     pub(crate) key: Ident,
-    /// Unparsed; `None` if it is missing, which has been reported.
+    /// Unparsed; `None` after reporting that the value is missing.
     pub(crate) value: Option<TokenStream>,
 }
 
@@ -72,7 +72,7 @@ fn header(cx: &mut Ctxt, input: ParseStream<'_>) -> Result<Call> {
     Ok(Call { krate, attrs, vis, name, fields: Vec::new() })
 }
 
-/// `crate = PATH;`, passed by the macros of gather-core. Another path leads to a replacement of the crate.
+/// `crate = PATH;`, which the macros of gather-core pass.
 pub(crate) fn krate(input: ParseStream<'_>) -> Result<TokenStream> {
     input.parse::<Token![crate]>()?;
     input.parse::<Token![=]>()?;
@@ -135,7 +135,7 @@ fn value(cx: &mut Ctxt, input: ParseStream<'_>, key: &Ident) -> Option<TokenStre
     Some(tokens.into_iter().collect())
 }
 
-/// Takes at least one token, and all tokens before the one at which `end` holds.
+/// Takes at least one token, then all tokens up to the first at which `end` holds.
 pub(crate) fn skip_until(input: ParseStream<'_>, end: impl Fn(ParseStream<'_>) -> bool) -> TokenStream {
     let mut tokens = TokenStream::new();
     while !input.is_empty() && (tokens.is_empty() || !end(input)) {

@@ -24,7 +24,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
     expand_as(&REDUCTION, input, emit)
 }
 
-/// The static of a reduction, whose initialiser holds everything else.
+/// The static of a reduction, with all other emitted items in its initialiser.
 fn emit(cx: &mut Ctxt, krate: &TokenStream, reduction: &Closure) -> TokenStream {
     let Closure { attrs, vis, word, name, inputs, output, body } = reduction;
     let ([kept, new], Some(output)) = (inputs.as_slice(), output) else {
@@ -50,7 +50,7 @@ fn emit(cx: &mut Ctxt, krate: &TokenStream, reduction: &Closure) -> TokenStream 
         quote!(#[doc = ""] #[doc = #text])
     });
     let (kept_mut, kept_name, new_mut, new_name) = (&kept.mutable, &kept.name, &new.mutable, &new.name);
-    // A type can be written in several ways: types not known to differ are left to the compiler.
+    // A type can be written in several ways, so the compiler compares types that are not numbers.
     let new_ty = &new.ty;
     let (text, private) = (name.unraw().to_string(), name::private(krate));
     let combination = format_ident!("__Reduction{}", name, span = Span::mixed_site());

@@ -35,7 +35,7 @@ enum Kind<'a> {
     Other,
 }
 
-/// A type without parentheses and without the groups around fragments of other macros.
+/// A type without the parentheses and the invisible groups of other macros around it.
 fn peeled(ty: &Type) -> &Type {
     match ty {
         Type::Group(TypeGroup { elem, .. }) | Type::Paren(TypeParen { elem, .. }) => peeled(elem),
@@ -128,7 +128,7 @@ fn signature<'a>(cx: &mut Ctxt, function: &'a Closure) -> Option<Signature<'a>> 
     row.filter(|_| good).map(|row| Signature { row, out, params })
 }
 
-/// The static of a row function, whose initialiser holds everything else.
+/// The static of a row function, with all other emitted items in its initialiser.
 fn emit(cx: &mut Ctxt, krate: &TokenStream, function: &Closure) -> TokenStream {
     let Some(Signature { row, out, params }) = signature(cx, function) else {
         return TokenStream::new();

@@ -1,6 +1,6 @@
 //! Expansions of the macros as readable files: each of `snapshots/*.rs` holds a call and its emitted code.
 //!
-//! The files write `private` for the path of the module that emitted code uses, which is long and holds the version.
+//! In the files, `private` stands for the path of the module that emitted code uses, which contains the version.
 //!
 //! `GATHER_BLESS=1 cargo test -p gather-macros snapshots` rewrites the files.
 
@@ -14,7 +14,7 @@ use proc_macro2::TokenStream;
 /// A call and the name of its file.
 struct Case {
     name: &'static str,
-    /// The macro.
+    /// The function that expands the macro.
     expand: fn(TokenStream) -> TokenStream,
     call: &'static str,
 }
@@ -259,7 +259,7 @@ const CASES: [Case; 24] = [
     },
 ];
 
-/// `row_kernels!` as forwarded by `gather_core::row_kernels!`; the functions below likewise.
+/// `row_kernels!` with the path that `gather_core::row_kernels!` passes. Functions of other macros below pass it too.
 fn row_kernels(call: TokenStream) -> TokenStream {
     crate::rows::expand(quote::quote!(crate = ::gather_core; #call))
 }
@@ -359,7 +359,7 @@ fn every_file_is_an_expansion() {
 
 #[test]
 fn expansions_are_short() {
-    // The lines of every level, and the same again for shared code.
+    // 60 lines for each level, and 60 for code outside of levels.
     let most = 60 * (crate::name::LEVELS.len() + 1);
     for case in &CASES {
         let lines = rendered(case).lines().count();
@@ -367,7 +367,8 @@ fn expansions_are_short() {
     }
 }
 
-/// A caller that forbids unsafe code does not see emitted code. So only the proved impl of the derive is unsafe.
+/// A caller's `#![forbid(unsafe_code)]` does not apply to emitted code, so nothing but the proved impl of the derive
+/// may be unsafe.
 #[test]
 fn nothing_is_unsafe_but_the_impl_of_the_derive() {
     for case in &CASES {
@@ -377,7 +378,7 @@ fn nothing_is_unsafe_but_the_impl_of_the_derive() {
     }
 }
 
-/// The lines in which two texts differ, in order, with their context.
+/// The lines in which two texts differ, in order, each with `AROUND` lines before and after it.
 fn difference(before: &str, now: &str) -> String {
     const AROUND: usize = 2;
     let lines = edits(&before.lines().collect::<Vec<_>>(), &now.lines().collect::<Vec<_>>());

@@ -1,7 +1,7 @@
 //! Streams of every width, interleaved with every block size, with crops on both sides, and taken apart, with pads on
 //! both sides.
 
-use gather_core::{BatchToSpace, DepthToSpace, Mode, SpaceToBatch, SpaceToDepth};
+use gather_core::{BatchToSpace, DepthMode, DepthToSpace, SpaceToBatch, SpaceToDepth};
 use gather_tests::oracle;
 
 use crate::{PLACES, Pages, Sample, levels, samples};
@@ -109,7 +109,7 @@ fn depth_of_every_width() {
         for (block, width) in [(2, 31), (2, 65), (3, 33), (4, 17), (8, 9), (5, 7)] {
             let (places, wide) = (block * block, [1, 2, 2 * block, width * block]);
             let (deep, wide) = (samples::<T>(&[1, 2 * places, 2, width]), samples::<T>(&wide));
-            for (mode, crd) in [(Mode::Dcr, false), (Mode::Crd, true)] {
+            for (mode, crd) in [(DepthMode::Dcr, false), (DepthMode::Crd, true)] {
                 for level in levels() {
                     let to_space = DepthToSpace::new(block as i64, mode).level(level);
                     pages.copy(&PLACES, &to_space, (&deep, &oracle::depth_to_space(&deep, block, crd)));

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::fmt::Debug;
 
 use gather_core::{
-    BatchToSpace, DepthToSpace, Gather, GatherElements, GatherNd, Index, Layout, Level, Mode, Op, OutOfBounds,
+    BatchToSpace, DepthMode, DepthToSpace, Gather, GatherElements, GatherNd, Index, Layout, Level, Op, OutOfBounds,
     Registry, ScatterAttributes, ScatterElements, ScatterNd, ScatterOperator, ScatterOutOfBounds, SpaceAttributes,
     SpaceOperator, SpaceToBatch, SpaceToDepth, Spec,
 };
@@ -39,7 +39,9 @@ fn spread(shape: &[usize]) -> Layout {
 impl Runs<'_> {
     fn gather<T: Sample, I: Index + TryFrom<i128>>(&mut self, data: &Dense<T>, picks: &Picks<I>) {
         let op = Gather::new(0).tuned(picks, self.level);
-        let plan = op.plan(&Spec::<T>::of(&spread(&data.shape)), &Spec::<I>::of(&spread(&picks.exact.shape))).unwrap();
+        let plan = op
+            .plan(&Spec::<T>::from_layout(&spread(&data.shape)), &Spec::<I>::from_layout(&spread(&picks.exact.shape)))
+            .unwrap();
         self.ran.insert((Op::Gather, plan.explain().kernel()));
         let expected = oracle::gather(data, &picks.exact, 0, 0, picks.rules, &T::ZERO).unwrap();
         self.pages.index(&PLACES, &op, (data, picks, &expected));
@@ -47,7 +49,9 @@ impl Runs<'_> {
 
     fn gather_elements<T: Sample, I: Index + TryFrom<i128>>(&mut self, data: &Dense<T>, picks: &Picks<I>) {
         let op = GatherElements::new(0).tuned(picks, self.level);
-        let plan = op.plan(&Spec::<T>::of(&spread(&data.shape)), &Spec::<I>::of(&spread(&picks.exact.shape))).unwrap();
+        let plan = op
+            .plan(&Spec::<T>::from_layout(&spread(&data.shape)), &Spec::<I>::from_layout(&spread(&picks.exact.shape)))
+            .unwrap();
         self.ran.insert((Op::GatherElements, plan.explain().kernel()));
         let expected = oracle::gather_elements(data, &picks.exact, 0, picks.rules, &T::ZERO).unwrap();
         self.pages.index(&PLACES, &op, (data, picks, &expected));
@@ -55,7 +59,9 @@ impl Runs<'_> {
 
     fn gather_nd<T: Sample, I: Index + TryFrom<i128>>(&mut self, data: &Dense<T>, picks: &Picks<I>) {
         let op = GatherNd::new().tuned(picks, self.level);
-        let plan = op.plan(&Spec::<T>::of(&spread(&data.shape)), &Spec::<I>::of(&spread(&picks.exact.shape))).unwrap();
+        let plan = op
+            .plan(&Spec::<T>::from_layout(&spread(&data.shape)), &Spec::<I>::from_layout(&spread(&picks.exact.shape)))
+            .unwrap();
         self.ran.insert((Op::GatherNd, plan.explain().kernel()));
         let expected = oracle::gather_nd(data, &picks.exact, 0, picks.rules, &T::ZERO).unwrap();
         self.pages.index(&PLACES, &op, (data, picks, &expected));
@@ -92,9 +98,9 @@ impl Runs<'_> {
         let layouts = [&data.shape, &picks.exact.shape, &updates.shape].map(|shape| spread(shape));
         let plan = operator
             .plan_into(
-                &Spec::<T>::of(&layouts[0]),
-                &Spec::<I>::of(&layouts[1]),
-                &Spec::<T>::of(&layouts[2]),
+                &Spec::<T>::from_layout(&layouts[0]),
+                &Spec::<I>::from_layout(&layouts[1]),
+                &Spec::<T>::from_layout(&layouts[2]),
                 &layouts[0],
             )
             .unwrap();
@@ -156,7 +162,7 @@ impl Runs<'_> {
         data: &Dense<T>,
         expected: &Dense<T>,
     ) {
-        self.ran.insert((op, operator.plan(&Spec::<T>::of(&spread(&data.shape))).unwrap().explain().kernel()));
+        self.ran.insert((op, operator.plan(&Spec::<T>::from_layout(&spread(&data.shape))).unwrap().explain().kernel()));
         self.pages.copy(&PLACES, operator, (data, expected));
     }
 
@@ -176,7 +182,7 @@ impl Runs<'_> {
 
     /// DepthToSpace and SpaceToDepth in nests of as many loops, or of fewer where blocks are not of 1.
     fn depths<T: Sample>(&mut self, loops: usize) {
-        for (block, mode) in [(1usize, Mode::Dcr), (2, Mode::Dcr), (2, Mode::Crd)] {
+        for (block, mode) in [(1usize, DepthMode::Dcr), (2, DepthMode::Dcr), (2, DepthMode::Crd)] {
             let mut whole = shape(loops.max(3), 6);
             whole[..3usize.saturating_sub(loops)].fill(1);
             let mut deep = whole.clone();
@@ -184,10 +190,10 @@ impl Runs<'_> {
             deep[2..].iter_mut().for_each(|dim| *dim /= block);
             let (whole, deep) = (samples::<T>(&whole), samples::<T>(&deep));
             let to_space = DepthToSpace::new(block as i64, mode).level(self.level);
-            let expected = oracle::depth_to_space(&deep, block, mode == Mode::Crd);
+            let expected = oracle::depth_to_space(&deep, block, mode == DepthMode::Crd);
             self.copy(Op::DepthToSpace, &to_space, &deep, &expected);
             let to_depth = SpaceToDepth::new(block as i64, mode).level(self.level);
-            let expected = oracle::space_to_depth(&whole, block, mode == Mode::Crd);
+            let expected = oracle::space_to_depth(&whole, block, mode == DepthMode::Crd);
             self.copy(Op::SpaceToDepth, &to_depth, &whole, &expected);
         }
     }

@@ -150,7 +150,7 @@ fn counts_beyond_the_expected_one() {
         let out = out.place(side, 0, count * 4, |_| 99u32);
         for level in levels() {
             let op = Gather::new(0).level(level);
-            let spec = Spec::<i64>::of(&Layout::strided(&[expected], &[7]).unwrap());
+            let spec = Spec::<i64>::from_layout(&Layout::strided(&[expected], &[7]).unwrap());
             let plan = op.plan_any_count(&data, &spec).unwrap();
             plan.run_into(&data, &ids, &mut ViewMut::new(out, &[count, 4]).unwrap()).unwrap();
             let row = |at: usize| (0..4).map(move |column| (at % 3 * 4 + column) as u32);

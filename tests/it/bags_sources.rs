@@ -4,7 +4,7 @@
 use std::fmt::Debug;
 
 use gather_core::{
-    Any, Argument, BagOperator, BagPlan, Bagged, BaggedBy, Bags, BagsOf, DType, DynTensor, DynView, Element,
+    Argument, BagKind, BagOperator, BagPlan, BaggedBy, Bags, BagsOf, DType, Dyn, DynTensor, DynView, Element,
     EmbeddingBag, Error, Fused, FusedFormat, FusedRows, Given, Kind, Mapped, Op, PlanBags, Reduction, Source, Spec,
     Tables, Tensor, TensorOf, View, map_kernels, reduce_kernels, tables, tables_dyn,
 };
@@ -50,8 +50,8 @@ fn sum(kept: Option<f32>, new: f32) -> f32 {
 fn verbs<S, B, P, R>(op: &BagOperator<R>, source: &S, (bags, planned): (&B, &P), of: &Expected<'_, TensorOf<S>>)
 where
     S: Source<Kind: BaggedBy<R>>,
-    B: BagsOf<<S::Kind as Bagged>::Weight>,
-    P: PlanBags<<S::Kind as Bagged>::Weight, Index = B::Index>,
+    B: BagsOf<<S::Kind as BagKind>::Weight>,
+    P: PlanBags<<S::Kind as BagKind>::Weight, Index = B::Index>,
 {
     let same = |got: TensorOf<S>, verb: &str| assert_eq!((of.read)(got), of.values, "{verb} of {}", of.what);
     same(op.run(source, bags).unwrap(), "run");
@@ -79,7 +79,7 @@ struct Expected<'a, T> {
 }
 
 fn typed(values: Vec<f32>, what: &str) -> Expected<'_, Tensor<f32>> {
-    Expected { values, read: Tensor::into_vec, old: || Tensor::filled(&[7], -77.0).unwrap(), what }
+    Expected { values, read: Tensor::into_vec, old: || Tensor::full(&[7], -77.0).unwrap(), what }
 }
 
 fn dynamic(values: Vec<f32>, what: &str) -> Expected<'_, DynTensor> {
@@ -239,7 +239,7 @@ fn what_does_not_fit_is_refused() -> Result<(), Error> {
     assert_eq!(refused, Error::WeightsUnavailable { reduction: "LATEST" });
 
     // Plans: other types, other data, other counts of indices in planned bags.
-    let plan: BagPlan<f32, Any> = op.plan(&table, &Bags::new(&ids, &[0u8, 1]))?;
+    let plan: BagPlan<f32, Dyn> = op.plan(&table, &Bags::new(&ids, &[0u8, 1]))?;
     let others = View::new(&[0u16, 2], &[2])?;
     let others = DynView::from(&others);
     let refused = mismatch(u8::DTYPE, u16::DTYPE);
@@ -312,7 +312,7 @@ struct Layer<K> {
     sums: BagPlan<K, u32>,
 }
 
-impl<K: Bagged<Weight = f32, Out = f32>> Layer<K> {
+impl<K: BagKind<Weight = f32, Out = f32>> Layer<K> {
     fn forward(
         &self,
         table: &impl Source<Kind = K>,
@@ -324,7 +324,7 @@ impl<K: Bagged<Weight = f32, Out = f32>> Layer<K> {
 
 fn summed<S, B>(table: &S, bags: &B) -> Result<Tensor<f32>, Error>
 where
-    S: Source<Kind: BaggedBy<Reduction> + Kind<Out = f32> + Bagged<Weight = f32>>,
+    S: Source<Kind: BaggedBy<Reduction> + Kind<Out = f32> + BagKind<Weight = f32>>,
     B: BagsOf<f32>,
 {
     EmbeddingBag::new(Reduction::Add).run(table, bags)

@@ -109,12 +109,18 @@ fn a_panic_in_a_map_ends_the_call_and_not_the_pool() {
 #[cfg_attr(target_family = "wasm", ignore = "needs threads")]
 fn one_plan_runs_on_many_threads_with_inputs_of_their_own() {
     let layout = |shape: &[usize]| Layout::contiguous(shape).unwrap();
-    let gather = Gather::new(0).plan(&Spec::<u64>::of(&layout(&[64])), &Spec::<i32>::of(&layout(&[5000]))).unwrap();
+    let gather = Gather::new(0)
+        .plan(&Spec::<u64>::from_layout(&layout(&[64])), &Spec::<i32>::from_layout(&layout(&[5000])))
+        .unwrap();
     let panels = GatherElements::new(0).method(Method::Panels).par(Par::Threads(3));
-    let panels = panels.plan(&Spec::<u64>::of(&layout(&[50, 100])), &Spec::<i32>::of(&layout(&[50, 100]))).unwrap();
-    let found =
-        GatherNd::new().plan(&Spec::<u64>::of(&layout(&[8, 8])), &Spec::<i32>::of(&layout(&[2500, 2]))).unwrap();
-    let space = BatchToSpace::new(&[1, 4], &[0, 1], &[0, 2]).plan(&Spec::<u64>::of(&layout(&[8, 300]))).unwrap();
+    let panels = panels
+        .plan(&Spec::<u64>::from_layout(&layout(&[50, 100])), &Spec::<i32>::from_layout(&layout(&[50, 100])))
+        .unwrap();
+    let found = GatherNd::new()
+        .plan(&Spec::<u64>::from_layout(&layout(&[8, 8])), &Spec::<i32>::from_layout(&layout(&[2500, 2])))
+        .unwrap();
+    let space =
+        BatchToSpace::new(&[1, 4], &[0, 1], &[0, 2]).plan(&Spec::<u64>::from_layout(&layout(&[8, 300]))).unwrap();
     let work = |seed: u64| {
         for round in 0..20 {
             let element = |at: usize| at as u64 * 1_000_003 + seed * 1009 + round;

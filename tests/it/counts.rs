@@ -3,7 +3,7 @@
 use std::mem::MaybeUninit;
 
 use gather_core::{
-    Error, Gather, GatherElements, GatherNd, Index, IndexAttributes, IndexOperator, Layout, Level, Method, Op,
+    Error, Gather, GatherElements, GatherNd, GatherOperator, Index, IndexAttributes, Layout, Level, Method, Op,
     OutOfBounds, Par, Plan, Spec, View, ViewMut,
 };
 use gather_tests::oracle::{self, BadIndex, Dense, Rules};
@@ -83,7 +83,7 @@ impl<I: Index + TryFrom<i128>> Call<I> {
 
 /// Runs plans of an operator for any count on every count.
 fn check<A: IndexAttributes + Clone + std::fmt::Debug, I: Index + TryFrom<i128>>(
-    op: &IndexOperator<A>,
+    op: &GatherOperator<A>,
     case: &Case<'_>,
     counts: &[usize],
 ) {
@@ -100,8 +100,8 @@ fn check<A: IndexAttributes + Clone + std::fmt::Debug, I: Index + TryFrom<i128>>
                 let layout = Layout::contiguous(&shape).unwrap();
                 let strides: Vec<isize> = layout.strides().iter().map(|stride| 2 * stride).collect();
                 let apart = Layout::strided(&shape, &strides).unwrap();
-                let plan = op.plan_any_count(&table, &Spec::<I>::of(&layout)).unwrap();
-                let spread_plan = op.plan_any_count(&spread, &Spec::<I>::of(&apart)).unwrap();
+                let plan = op.plan_any_count(&table, &Spec::<I>::from_layout(&layout)).unwrap();
+                let spread_plan = op.plan_any_count(&spread, &Spec::<I>::from_layout(&apart)).unwrap();
                 assert_eq!(plan.output_shape()[0], expected_count);
                 for Call { ids, pairs, expected } in &calls {
                     let count = ids.shape[0];
@@ -153,7 +153,9 @@ fn gather_elements_of_any_count() {
 fn panels_of_any_count() {
     let data = data(&[2000, 600], 4);
     let layout = Layout::contiguous(&[2000, 600]).unwrap();
-    let plan = GatherElements::new(0).plan_any_count(&Spec::<u32>::of(&layout), &Spec::<i32>::of(&layout)).unwrap();
+    let plan = GatherElements::new(0)
+        .plan_any_count(&Spec::<u32>::from_layout(&layout), &Spec::<i32>::from_layout(&layout))
+        .unwrap();
     assert_eq!(plan.explain().method(), Method::Panels);
     let oracle = |indices: &Dense<i128>, rules| oracle::gather_elements(&data, indices, 0, rules, &0);
     let case = Case { data: &data, inner: &[600], dims: &[2000], oracle: &oracle };
@@ -197,7 +199,7 @@ fn any_count_by_every_method() {
             let case = Case { data, inner: &[], dims: &[60], oracle: &oracle };
             let op = Gather::new(0).method(method);
             let one = Layout::contiguous(&[1]).unwrap();
-            let plan = match op.plan_any_count(&Spec::<u32>::of(&layout), &Spec::<u8>::of(&one)) {
+            let plan = match op.plan_any_count(&Spec::<u32>::from_layout(&layout), &Spec::<u8>::from_layout(&one)) {
                 Ok(plan) => plan,
                 Err(error) => {
                     assert_eq!(error, Error::MethodUnavailable { op: Op::Gather, method });
@@ -223,10 +225,21 @@ fn any_count_by_every_method() {
 
 #[test]
 fn counts_that_are_not_free_are_refused() {
-    fn refused<A: IndexAttributes + std::fmt::Debug>(op: &IndexOperator<A>, name: Op, data: &Layout, indices: &Layout) {
-        let got = op.plan_any_count(&Spec::<u32>::of(data), &Spec::<i32>::of(indices)).unwrap_err();
-        assert_eq!(got, Error::FixedCount { op: name }, "{op:?} of {:?} by {:?}", data.shape(), indices.shape());
-        assert!(op.plan(&Spec::<u32>::of(data), &Spec::<i32>::of(indices)).is_ok(), "{op:?}");
+    fn refused<A: IndexAttributes + std::fmt::Debug>(
+        op: &GatherOperator<A>,
+        name: Op,
+        data: &Layout,
+        indices: &Layout,
+    ) {
+        let got = op.plan_any_count(&Spec::<u32>::from_layout(data), &Spec::<i32>::from_layout(indices)).unwrap_err();
+        assert_eq!(
+            got,
+            Error::AnyCountUnavailable { op: name },
+            "{op:?} of {:?} by {:?}",
+            data.shape(),
+            indices.shape()
+        );
+        assert!(op.plan(&Spec::<u32>::from_layout(data), &Spec::<i32>::from_layout(indices)).is_ok(), "{op:?}");
     }
     let layout = |shape: &[usize]| Layout::contiguous(shape).unwrap();
     let strided = |shape: &[usize], strides: &[isize]| Layout::strided(shape, strides).unwrap();
@@ -255,18 +268,23 @@ fn counts_of_data_without_elements_are_free() {
     let layout = |shape: &[usize]| Layout::contiguous(shape).unwrap();
     for out in [OutOfBounds::Error, OutOfBounds::Clamp, OutOfBounds::Wrap] {
         let op = Gather::new(0).out_of_bounds(out);
-        let no_rows = op.plan_any_count(&Spec::<u32>::of(&layout(&[0, 2])), &Spec::<i32>::of(&layout(&[3]))).unwrap();
+        let no_rows = op
+            .plan_any_count(&Spec::<u32>::from_layout(&layout(&[0, 2])), &Spec::<i32>::from_layout(&layout(&[3])))
+            .unwrap();
         assert_eq!(no_rows.run_slices(&[], &[], &mut []), Ok(()));
         let refused = no_rows.run_slices(&[], &[7; 40], &mut [0; 80]);
         assert!(matches!(refused, Err(Error::IndexOutOfRange { position: 0, index: 7, dim: 0, .. })), "{refused:?}");
-        let no_columns =
-            op.plan_any_count(&Spec::<u32>::of(&layout(&[3, 0])), &Spec::<i32>::of(&layout(&[3]))).unwrap();
+        let no_columns = op
+            .plan_any_count(&Spec::<u32>::from_layout(&layout(&[3, 0])), &Spec::<i32>::from_layout(&layout(&[3])))
+            .unwrap();
         assert_eq!(no_columns.run_slices(&[], &[1, -3], &mut []), Ok(()));
         assert_eq!(no_columns.run_slices(&[], &[1, 3], &mut []).is_err(), out == OutOfBounds::Error);
     }
     // Under `Zero` every index gives zeros.
     let op = Gather::new(0).out_of_bounds(OutOfBounds::Zero);
-    let plan = op.plan_any_count(&Spec::<u32>::of(&layout(&[0, 2])), &Spec::<i32>::of(&layout(&[3]))).unwrap();
+    let plan = op
+        .plan_any_count(&Spec::<u32>::from_layout(&layout(&[0, 2])), &Spec::<i32>::from_layout(&layout(&[3])))
+        .unwrap();
     for count in [0, 1, 33, 2000] {
         let mut out = vec![7; 2 * count];
         plan.run_slices(&[], &vec![5; count], &mut out).unwrap();
@@ -277,8 +295,9 @@ fn counts_of_data_without_elements_are_free() {
 #[test]
 fn tensors_of_other_layouts_are_refused() {
     let layout = |shape: &[usize]| Layout::contiguous(shape).unwrap();
-    let plan =
-        Gather::new(0).plan_any_count(&Spec::<u32>::of(&layout(&[4, 2])), &Spec::<u8>::of(&layout(&[5, 3]))).unwrap();
+    let plan = Gather::new(0)
+        .plan_any_count(&Spec::<u32>::from_layout(&layout(&[4, 2])), &Spec::<u8>::from_layout(&layout(&[5, 3])))
+        .unwrap();
     let (values, ids) = ([7u32; 9], [0u8; 12]);
     let table = View::new(&values[..8], &[4, 2]).unwrap();
     let list = View::new(&ids, &[4, 3]).unwrap();
@@ -305,7 +324,8 @@ fn slices_are_refused_by_plans_for_indices_apart() {
     let data = Layout::contiguous(&[4]).unwrap();
     for count in [0, 1] {
         let apart = Layout::strided(&[count], &[7]).unwrap();
-        let plan = Gather::new(0).plan_any_count(&Spec::<u32>::of(&data), &Spec::<i32>::of(&apart)).unwrap();
+        let plan =
+            Gather::new(0).plan_any_count(&Spec::<u32>::from_layout(&data), &Spec::<i32>::from_layout(&apart)).unwrap();
         let mut out = [9; 3];
         let got = plan.run_slices(&table, &[1, 2, 3], &mut out);
         assert!(matches!(got, Err(Error::PlanMismatch { .. })), "{got:?}");
@@ -322,7 +342,7 @@ fn a_level_that_is_forced_is_kept() {
     let layout = |shape: &[usize]| Layout::contiguous(shape).unwrap();
     let plan = Gather::new(0)
         .level(Level::Scalar)
-        .plan_any_count(&Spec::<f32>::of(&layout(&[64, 4])), &Spec::<i64>::of(&layout(&[9])))
+        .plan_any_count(&Spec::<f32>::from_layout(&layout(&[64, 4])), &Spec::<i64>::from_layout(&layout(&[9])))
         .unwrap();
     assert!(plan.explain().to_string().contains("level scalar"), "{plan:?}");
     assert_eq!(plan.output_shape(), [9, 4]);

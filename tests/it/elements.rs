@@ -2,7 +2,7 @@
 //! either runs or is refused.
 
 use gather_core::{
-    Bags, DepthToSpace, DynTensor, EmbeddingBag, Error, Gather, GatherElements, Mode, Reduction, ScatterElements,
+    Bags, DepthMode, DepthToSpace, DynTensor, EmbeddingBag, Error, Gather, GatherElements, Reduction, ScatterElements,
     ScatterNd, View,
 };
 use gather_tests::values::Values;
@@ -29,7 +29,7 @@ fn every_data_type_takes_every_operator() {
         assert_eq!(Gather::new(0).run(&data, &rows).unwrap().dtype(), data.dtype());
         assert_eq!(GatherElements::new(0).run(&data, &same).unwrap().dtype(), data.dtype());
         let deep = values.dyn_view(&[1, 6, 1]).expect("a plain data type").unwrap();
-        assert_eq!(DepthToSpace::new(2, Mode::Dcr).run(&deep).unwrap().shape(), [1, 3, 2]);
+        assert_eq!(DepthToSpace::new(2, DepthMode::Dcr).run(&deep).unwrap().shape(), [1, 3, 2]);
         for &reduction in Reduction::ALL {
             let refused = reduction != Reduction::None;
             let elements = ScatterElements::new(0).reduction(reduction).run(&data, &same, &data);

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use gather_core::{
-    Bags, BatchToSpace, DepthToSpace, EmbeddingBag, Error, Gather, GatherElements, GatherNd, IndexAttributes,
-    IndexOperator, Mode, NegativeIndex, OutOfBounds, Reduction, ScatterAttributes, ScatterElements, ScatterNd,
+    Bags, BatchToSpace, DepthMode, DepthToSpace, EmbeddingBag, Error, Gather, GatherElements, GatherNd, GatherOperator,
+    IndexAttributes, NegativeIndex, OutOfBounds, Reduction, ScatterAttributes, ScatterElements, ScatterNd,
     ScatterOperator, SpaceAttributes, SpaceOperator, SpaceToBatch, SpaceToDepth, Tensor, View, zeros,
 };
 use serde_json::Value;
@@ -29,7 +29,7 @@ impl Calls {
 }
 
 /// A gather of elements of `x`.
-fn of_x<A: IndexAttributes + Copy + 'static>(op: IndexOperator<A>) -> Call {
+fn of_x<A: IndexAttributes + Copy + 'static>(op: GatherOperator<A>) -> Call {
     Box::new(move |ids| op.run(&X, ids).map(Tensor::into_vec))
 }
 
@@ -143,9 +143,9 @@ fn torch(calls: &mut Calls) {
             add(&name, of_bags(EmbeddingBag::torch(mode), Some(offsets)));
         }
     }
-    add("F.pixel_shuffle(x, 2)", of_image(DepthToSpace::new(2, Mode::Crd), &[1, 4, 2, 2]));
+    add("F.pixel_shuffle(x, 2)", of_image(DepthToSpace::new(2, DepthMode::Crd), &[1, 4, 2, 2]));
     // In two dimensions of 2 there is one block.
-    add("F.pixel_unshuffle(x, 2)", of_image(SpaceToDepth::new(2, Mode::Crd), &[1, 4, 2, 2]));
+    add("F.pixel_unshuffle(x, 2)", of_image(SpaceToDepth::new(2, DepthMode::Crd), &[1, 4, 2, 2]));
 }
 
 fn tensorflow(calls: &mut Calls) {
@@ -174,7 +174,7 @@ fn tensorflow(calls: &mut Calls) {
     let channels_last = |_: &[i64]| {
         let image: Vec<f32> = (0u8..16).map(f32::from).collect();
         let image = View::new(&image, &[1, 2, 2, 4])?.permuted(&[0, 3, 1, 2])?;
-        DepthToSpace::new(2, Mode::Dcr).run(&image).map(Tensor::into_vec)
+        DepthToSpace::new(2, DepthMode::Dcr).run(&image).map(Tensor::into_vec)
     };
     add("tf.nn.depth_to_space(x, 2)", Box::new(channels_last));
 }
@@ -201,8 +201,8 @@ fn onnx(calls: &mut Calls) {
             add(&format!("ScatterND-16 {name}"), into_tuples(ScatterNd::onnx16(reduction)));
         }
     }
-    add("DepthToSpace-13 DCR", of_image(DepthToSpace::onnx13(2, Mode::Dcr), &[1, 4, 2, 2]));
-    add("DepthToSpace-13 CRD", of_image(DepthToSpace::onnx13(2, Mode::Crd), &[1, 4, 2, 2]));
+    add("DepthToSpace-13 DCR", of_image(DepthToSpace::onnx13(2, DepthMode::Dcr), &[1, 4, 2, 2]));
+    add("DepthToSpace-13 CRD", of_image(DepthToSpace::onnx13(2, DepthMode::Crd), &[1, 4, 2, 2]));
     add("SpaceToDepth-13", of_image(SpaceToDepth::onnx13(2), &[1, 4, 2, 2]));
 }
 
@@ -233,7 +233,7 @@ fn openvino(calls: &mut Calls) {
     add("BatchToSpace-2", of_image(crops, &[4, 1, 2, 2]));
     let pads = SpaceToBatch::openvino2(&[1, 1, 2, 2], &[0, 0, 0, 2], &[0, 0, 2, 0]);
     add("SpaceToBatch-2", of_image(pads, &[1, 1, 4, 4]));
-    for (name, mode) in [("blocks_first", Mode::Dcr), ("depth_first", Mode::Crd)] {
+    for (name, mode) in [("blocks_first", DepthMode::Dcr), ("depth_first", DepthMode::Crd)] {
         add(&format!("DepthToSpace-1 {name}"), of_image(DepthToSpace::openvino1(2, mode), &[1, 4, 2, 2]));
         add(&format!("SpaceToDepth-1 {name}"), of_image(SpaceToDepth::openvino1(2, mode), &[1, 4, 2, 2]));
     }

@@ -1,5 +1,5 @@
-//! Dynamic plans made for each of several expected counts, run on each of several counts, beside unplanned calls: nothing
-//! of a result follows from the count that was expected.
+//! Dynamic plans made for each of several expected counts, run on each of several counts, beside unplanned calls:
+//! nothing of a result follows from the count that was expected.
 
 use gather_core::{
     Bags, Bitmap, Codes, EmbeddingBag, Error, FusedFormat, FusedRows, Gather, GatherElements, GatherNd, Given, Layout,
@@ -126,14 +126,14 @@ fn tuples_elements_scatters_and_bags_give_what_the_unplanned_call_gives() -> Res
     Ok(())
 }
 
-/// Ids of an odd stride along the free dimension: a plan for 0 or 1 of them steps along it when there are more.
+/// Ids of an odd stride along the dynamic dimension: a plan for 0 or 1 of them steps along it when there are more.
 #[test]
-fn the_stride_of_the_free_dimension_counts_whatever_its_planned_size() -> Result<(), Error> {
+fn the_stride_of_the_dynamic_dimension_counts_whatever_its_planned_size() -> Result<(), Error> {
     let numbers: [f32; 24] = std::array::from_fn(|at| at as f32 + 0.5);
     let (table, op) = (View::new(&numbers, &[DIM, 4])?, Gather::new(0));
     let memory = ids(64 * 7, false);
     for (expected, stride) in [0, 1, 2].into_iter().flat_map(|expected| [7, 1, -3].map(|stride| (expected, stride))) {
-        let spec = Spec::<i64>::of(&Layout::strided(&[expected], &[stride])?);
+        let spec = Spec::<i64>::from_layout(&Layout::strided(&[expected], &[stride])?);
         let plan = op.plan_any_count(&table, &spec)?;
         for (count, other) in [0, 1, 2, 3, 64].into_iter().flat_map(|count| [7, 1, -3, 0].map(|other| (count, other))) {
             let ids = View::strided(&memory, &[count], &[other], if other < 0 { 300 } else { 0 })?;
@@ -158,7 +158,7 @@ fn dimensions_that_no_call_steps_along_may_have_any_stride() -> Result<(), Error
     for (table_stride, ids_stride, out_stride) in [(4, 5, 20), (50, 40, 33), (0, 0, 0), (-9, -isize::MAX, isize::MAX)] {
         // Planned with strides that follow from the shape, and with odd ones.
         for planned in [[4, 5, 20], [table_stride, ids_stride, out_stride]] {
-            let spec = |stride| Ok::<_, Error>(Spec::<i64>::of(&Layout::strided(&[1, 5], &[stride, 1])?));
+            let spec = |stride| Ok::<_, Error>(Spec::<i64>::from_layout(&Layout::strided(&[1, 5], &[stride, 1])?));
             let zeros = [0i64; 5];
             let ids = View::strided(&zeros, &[1, 5], &[ids_stride, 1], 0)?;
             let op = Gather::new(0);
@@ -169,7 +169,7 @@ fn dimensions_that_no_call_steps_along_may_have_any_stride() -> Result<(), Error
             let mut view = ViewMut::strided(&mut out, &[1, 5, 4], &[out_stride, 4, 1], 0)?;
             plan.run_into(&one_row(table_stride)?, &ids, &mut view)?;
             assert_eq!(out, expected.as_slice());
-            // Nothing tells a free dimension of stride 0 from others.
+            // Nothing tells a dynamic dimension of stride 0 from others.
             if planned[1] != 0 {
                 let any = op.plan_any_count(&one_row(planned[0])?, &spec(planned[1])?)?;
                 assert_eq!(any.run(&one_row(table_stride)?, &ids)?, expected);

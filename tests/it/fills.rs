@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::fmt::Debug;
 
 use gather_core::{
-    Element, Error, Gather, GatherElements, GatherNd, Index, IndexAttributes, IndexOperator, Layout, Level, Method,
+    Element, Error, Gather, GatherElements, GatherNd, GatherOperator, Index, IndexAttributes, Layout, Level, Method,
     OutOfBounds, View, ViewMut,
 };
 use gather_tests::oracle::{self, Dense, Rule, Rules};
@@ -54,7 +54,7 @@ fn indices<I: Index>(shape: &[usize], dim: usize, share: u64) -> Dense<i128> {
 
 /// Runs an operator by every method and at every level, into contiguous memory and with gaps; notes which methods ran.
 fn check<T: Element + PartialEq + Debug, I: Index + TryFrom<i128>, A: IndexAttributes + Clone + Debug>(
-    op: &IndexOperator<A>,
+    op: &GatherOperator<A>,
     data: &View<'_, T>,
     indices: &Dense<i128>,
     expected: &Dense<T>,

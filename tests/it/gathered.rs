@@ -2,7 +2,7 @@
 //! none. So one index is changed, at every place where the paths may meet: among sixteen rows, in what is left after
 //! them, and in a later row of many.
 
-use gather_core::{Element, Error, Gather, GatherElements, IndexAttributes, IndexOperator, Method, OutOfBounds, View};
+use gather_core::{Element, Error, Gather, GatherElements, GatherOperator, IndexAttributes, Method, OutOfBounds, View};
 
 use crate::support::levels;
 use crate::support::mixed;
@@ -27,7 +27,7 @@ fn position(index: i64, dim: usize, policy: OutOfBounds) -> Option<usize> {
 
 /// Runs an operator by `Method::Gathered` at every level that has it, and returns at how many.
 fn check<T: Element + PartialEq, A: IndexAttributes + Clone>(
-    op: &IndexOperator<A>,
+    op: &GatherOperator<A>,
     data: &View<'_, T>,
     indices: &View<'_, i64>,
     expected: Option<&[T]>,

@@ -130,7 +130,7 @@ fn big_calls_give_the_same_in_every_way() {
     pool.install(|| {
         let (table, list) = (data(&[2, 1000, 40], 1), indices(&[9000], 1000, 2));
         let plan = Gather::new(1)
-            .plan(&Spec::<u32>::of(view(&table).layout()), &Spec::<i32>::of(view(&list).layout()))
+            .plan(&Spec::<u32>::from_layout(view(&table).layout()), &Spec::<i32>::from_layout(view(&list).layout()))
             .unwrap();
         assert!(plan.explain().tasks() > 1, "{}", plan.explain());
         every_way(&Gather::new(1), &table, &list);
@@ -244,10 +244,11 @@ fn plans_that_are_used_again_give_what_fresh_calls_give() {
         let elements = GatherElements::new(1).negative_index(negative).out_of_bounds(out);
         let nd = GatherNd::new().negative_index(negative).out_of_bounds(out);
         let space = BatchToSpace::new(&[1, 5, 1], &[0, 3, 0], &[0, 2, 1]);
-        let gather_plan = gather.plan(&Spec::<u32>::of(&table), &Spec::<i32>::of(&list)).unwrap();
-        let elements_plan = elements.plan(&Spec::<u32>::of(&table), &Spec::<i32>::of(&square)).unwrap();
-        let nd_plan = nd.plan(&Spec::<u32>::of(&table), &Spec::<i32>::of(&tuples)).unwrap();
-        let space_plan = space.plan(&Spec::<u32>::of(&table)).unwrap();
+        let gather_plan = gather.plan(&Spec::<u32>::from_layout(&table), &Spec::<i32>::from_layout(&list)).unwrap();
+        let elements_plan =
+            elements.plan(&Spec::<u32>::from_layout(&table), &Spec::<i32>::from_layout(&square)).unwrap();
+        let nd_plan = nd.plan(&Spec::<u32>::from_layout(&table), &Spec::<i32>::from_layout(&tuples)).unwrap();
+        let space_plan = space.plan(&Spec::<u32>::from_layout(&table)).unwrap();
         for round in 0..200 {
             // Every other round has indices out of range, so that failing and succeeding calls alternate.
             let dim = if round % 2 == 0 { 4 } else { 9 };

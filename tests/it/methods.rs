@@ -171,7 +171,7 @@ fn a_table_of_each_row_of_data() {
     let indices = Dense::from_fn(&[70], |at| (at % 32) as i128 - 16);
     let op = Gather::new(1);
     let expected = oracle::gather(&data, &indices, 1, 0, RULES[0].2, &0).unwrap();
-    let plan = op.plan(&Spec::<u32>::of(view(&data).layout()), &Spec::<i16>::new(&[70]).unwrap()).unwrap();
+    let plan = op.plan(&Spec::<u32>::from_layout(view(&data).layout()), &Spec::<i16>::new(&[70]).unwrap()).unwrap();
     let table = Level::preferred() != Level::Scalar;
     assert_eq!(plan.explain().method(), if table { Method::Table } else { Method::Blocks });
     assert_eq!(dense(&plan.run(&view(&data), &view(&narrow::<i16>(&indices))).unwrap()), expected);
@@ -207,20 +207,20 @@ fn plans_choose_and_name_methods() {
     let layout = |shape: &[usize]| Layout::contiguous(shape).unwrap();
     let plan = GatherElements::new(0)
         .par(Par::Seq)
-        .plan(&Spec::<f32>::of(&layout(&[4096, 4096])), &Spec::<i64>::of(&layout(&[4096, 4096])));
+        .plan(&Spec::<f32>::from_layout(&layout(&[4096, 4096])), &Spec::<i64>::from_layout(&layout(&[4096, 4096])));
     let explain = plan.unwrap().explain().to_string();
     let within = if gathers(Level::preferred()) { "gathered" } else { "blocks" };
     assert!(explain.contains(&format!("  method panels of 4096 x 64, then {within}\n")), "{explain}");
     let op = Gather::new(0).level(Level::Scalar).par(Par::Seq);
-    let plan = op.plan(&Spec::<f32>::of(&layout(&[16])), &Spec::<i64>::of(&layout(&[4096]))).unwrap();
+    let plan = op.plan(&Spec::<f32>::from_layout(&layout(&[16])), &Spec::<i64>::from_layout(&layout(&[4096]))).unwrap();
     assert_eq!(plan.explain().method(), if is_fallback(Level::Scalar) { Method::Blocks } else { Method::Direct });
-    let few = op.plan(&Spec::<f32>::of(&layout(&[16])), &Spec::<i64>::of(&layout(&[8]))).unwrap();
+    let few = op.plan(&Spec::<f32>::from_layout(&layout(&[16])), &Spec::<i64>::from_layout(&layout(&[8]))).unwrap();
     assert_eq!(few.explain().method(), Method::Direct);
     // Elements with 1 GiB and more between them are not gathered with offsets of 32 bits.
     for stride in [64, 1 << 20, -(1 << 20)] {
         let spread = Layout::strided(&[1 << 10], &[stride]).unwrap();
         let op = Gather::new(0).method(Method::Gathered).par(Par::Seq);
-        let plan = op.plan(&Spec::<f32>::of(&spread), &Spec::<i32>::of(&layout(&[100])));
+        let plan = op.plan(&Spec::<f32>::from_layout(&spread), &Spec::<i32>::from_layout(&layout(&[100])));
         assert_eq!(plan.is_ok(), stride == 64 && gathers(Level::preferred()), "a stride of {stride}");
     }
     // The methods of a whole scalar level, which chooses them by shapes alone.
@@ -234,27 +234,36 @@ fn plans_choose_and_name_methods() {
         (65, 1000, Method::Blocks, 7),
         (64, 100, Method::Blocks, 8),
     ] {
-        let far =
-            op.plan(&Spec::<f32>::of(&layout(&[(16 << 20) / row, row])), &Spec::<i64>::of(&layout(&[ids]))).unwrap();
+        let far = op
+            .plan(
+                &Spec::<f32>::from_layout(&layout(&[(16 << 20) / row, row])),
+                &Spec::<i64>::from_layout(&layout(&[ids])),
+            )
+            .unwrap();
         let explain = far.explain().to_string();
         assert!(explain.contains(&format!("  method {method}, fetched {ahead} ahead\n")), "{explain}");
     }
     // Longer rows are moved chunk by chunk.
     for (row, method) in [(16, Method::Direct), (17, Method::Chunks)] {
-        let plan = op.plan(&Spec::<f32>::of(&layout(&[50, row])), &Spec::<i64>::of(&layout(&[4096]))).unwrap();
+        let plan = op
+            .plan(&Spec::<f32>::from_layout(&layout(&[50, row])), &Spec::<i64>::from_layout(&layout(&[4096])))
+            .unwrap();
         assert_eq!(plan.explain().method(), method, "rows of {row}");
     }
     // Indices that are not contiguous: elements are moved one by one.
     for (row, method) in [(1, Method::Direct), (3, Method::Chunks)] {
         let apart = Layout::strided(&[100], &[2]).unwrap();
-        let plan = op.plan(&Spec::<f32>::of(&layout(&[50, row])), &Spec::<i64>::of(&apart)).unwrap();
+        let plan = op.plan(&Spec::<f32>::from_layout(&layout(&[50, row])), &Spec::<i64>::from_layout(&apart)).unwrap();
         assert_eq!(plan.explain().method(), method, "rows of {row}");
     }
     // A short loop over rows stays inside where one pass runs along it, but not where rows are long.
     for (row, inner) in [(64, 2), (65, 1000)] {
         let pairs = Layout::strided(&[1000, 2], &[3, 1]).unwrap();
-        let explain =
-            op.plan(&Spec::<f32>::of(&layout(&[50, row])), &Spec::<i64>::of(&pairs)).unwrap().explain().to_string();
+        let explain = op
+            .plan(&Spec::<f32>::from_layout(&layout(&[50, row])), &Spec::<i64>::from_layout(&pairs))
+            .unwrap()
+            .explain()
+            .to_string();
         assert!(explain.contains(&format!("inner loop of {inner}:")), "{explain}");
     }
     // Panels of long rows, or of data beyond the caches. Those of scatters want few rows, too.
@@ -269,15 +278,16 @@ fn plans_choose_and_name_methods() {
         (8192, 1024, true, false),
     ] {
         let shape = [rows, columns];
-        let gather =
-            GatherElements::new(0).plan(&Spec::<f32>::of(&layout(&shape)), &Spec::<i64>::of(&layout(&shape))).unwrap();
+        let gather = GatherElements::new(0)
+            .plan(&Spec::<f32>::from_layout(&layout(&shape)), &Spec::<i64>::from_layout(&layout(&shape)))
+            .unwrap();
         assert_eq!(gather.explain().method() == Method::Panels, gathered, "{shape:?}");
         let op = ScatterElements::new(0).reduction(Reduction::Add);
         let scatter = op
             .plan(
                 &Spec::<f32>::new(&shape).unwrap(),
-                &Spec::<i64>::of(&layout(&shape)),
-                &Spec::<f32>::of(&layout(&shape)),
+                &Spec::<i64>::from_layout(&layout(&shape)),
+                &Spec::<f32>::from_layout(&layout(&shape)),
             )
             .unwrap();
         assert_eq!(scatter.explain().method() == Method::Panels, scattered, "{shape:?}");
@@ -288,8 +298,8 @@ fn plans_choose_and_name_methods() {
         let plan = op
             .plan(
                 &Spec::<f32>::new(&[1000, row]).unwrap(),
-                &Spec::<i64>::of(&layout(&[10, 1])),
-                &Spec::<f32>::of(&layout(&[10, row])),
+                &Spec::<i64>::from_layout(&layout(&[10, 1])),
+                &Spec::<f32>::from_layout(&layout(&[10, row])),
             )
             .unwrap();
         let explain = plan.explain().to_string();

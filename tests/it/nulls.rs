@@ -2,7 +2,7 @@
 //! of threads, by views of any strides and bitmaps at any offset.
 
 use gather_core::{
-    Bitmap, DynView, DynViewMut, Error, Gather, GatherElements, GatherNd, Index, IndexAttributes, IndexOperator,
+    Bitmap, DynView, DynViewMut, Error, Gather, GatherElements, GatherNd, GatherOperator, Index, IndexAttributes,
     Layout, Nullable, Nulls, Par, Spec, View, ViewMut,
 };
 use gather_tests::oracle::{self, Dense, IndexKind, Rule, Rules};
@@ -47,7 +47,7 @@ struct Case<'a> {
 
 impl Case<'_> {
     /// Compares what an operator does through every door with the plain program.
-    fn check<A: IndexAttributes + Clone, I: Index + TryFrom<i128>>(&self, op: &IndexOperator<A>, rules: Rules) {
+    fn check<A: IndexAttributes + Clone, I: Index + TryFrom<i128>>(&self, op: &GatherOperator<A>, rules: Rules) {
         let Case { kind, data, indices, .. } = self;
         let count = kind.numbers(&indices.shape).iter().product();
         let all = vec![true; count];
@@ -75,9 +75,11 @@ impl Case<'_> {
             // A plan that was made for three.
             let three: Vec<usize> = [3].into_iter().chain(indices.shape().iter().copied().skip(1)).collect();
             let three = Layout::strided(&three[..indices.shape().len()], indices.strides()).unwrap();
-            match op.plan_any_count(&data, &Spec::<I>::of(&three)) {
+            match op.plan_any_count(&data, &Spec::<I>::from_layout(&three)) {
                 Ok(any) => doors.push(any.run(&data, &indices, nulls)),
-                Err(error) => assert!(matches!(error, Error::FixedCount { .. }) || three.shape() != indices.shape()),
+                Err(error) => {
+                    assert!(matches!(error, Error::AnyCountUnavailable { .. }) || three.shape() != indices.shape())
+                }
             }
             for ran in doors {
                 let (tensor, validity) = match ran {
@@ -181,7 +183,7 @@ prop_compose! {
 }
 
 /// Runs a case with every level and with some threads.
-fn run<A: IndexAttributes + Clone>(op: IndexOperator<A>, kind: IndexKind, shapes: [&[usize]; 2], drawn: Drawn) {
+fn run<A: IndexAttributes + Clone>(op: GatherOperator<A>, kind: IndexKind, shapes: [&[usize]; 2], drawn: Drawn) {
     let Drawn { offsets, nulls, given, by_element, policy, wild, seed } = drawn;
     let [shape, index_shape] = shapes;
     let (data, (negative, out_of_bounds, rules)) = (data(shape, seed), RULES[policy]);

@@ -1,8 +1,8 @@
 //! Parameters of maps that have a value for each element of data.
 
 use gather_core::{
-    Error, Gather, GatherElements, GatherNd, Given, IndexAttributes, IndexOperator, Method, Op, OutOfBounds, Par, View,
-    maps,
+    Error, Gather, GatherElements, GatherNd, GatherOperator, Given, IndexAttributes, Method, Op, OutOfBounds, Par,
+    View, maps,
 };
 
 use crate::support::levels;
@@ -10,7 +10,7 @@ use crate::support::levels;
 /// What a map of bytes gives with scales per element: what gathering the scales too, and multiplying then, gives.
 /// Returns at how many levels rows were streamed.
 fn by_element<A: IndexAttributes + Clone>(
-    op: &IndexOperator<A>,
+    op: &GatherOperator<A>,
     shape: &[usize],
     indices: &View<'_, i32>,
     scales: &[f32],

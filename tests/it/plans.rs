@@ -9,7 +9,7 @@ use gather_core::{
 fn a_plan_gives_what_fresh_calls_give() {
     let op = Gather::new(1).out_of_bounds(OutOfBounds::Wrap);
     let (data_layout, index_layout) = (Layout::contiguous(&[3, 6]).unwrap(), Layout::contiguous(&[4]).unwrap());
-    let plan = op.plan(&Spec::<u32>::of(&data_layout), &Spec::<i32>::of(&index_layout)).unwrap();
+    let plan = op.plan(&Spec::<u32>::from_layout(&data_layout), &Spec::<i32>::from_layout(&index_layout)).unwrap();
     assert_eq!(plan.output_shape(), [3, 4]);
     for round in 0..50u32 {
         let data: Vec<u32> = (0..18).map(|at| at * 31 + round).collect();
@@ -26,8 +26,9 @@ fn a_plan_gives_what_fresh_calls_give() {
 #[test]
 fn tensors_of_other_layouts_are_refused() {
     let layout = |shape: &[usize]| Layout::contiguous(shape).unwrap();
-    let plan =
-        GatherElements::new(0).plan(&Spec::<u8>::of(&layout(&[2, 2])), &Spec::<u8>::of(&layout(&[1, 2]))).unwrap();
+    let plan = GatherElements::new(0)
+        .plan(&Spec::<u8>::from_layout(&layout(&[2, 2])), &Spec::<u8>::from_layout(&layout(&[1, 2])))
+        .unwrap();
     let values = [1u8, 2, 3, 4];
     let square = View::new(&values, &[2, 2]).unwrap();
     let flat = View::new(&values, &[4, 1]).unwrap();
@@ -51,7 +52,8 @@ fn tensors_of_other_layouts_are_refused() {
 fn a_plan_says_what_it_will_do() {
     let layout = |shape: &[usize]| Layout::contiguous(shape).unwrap();
     let op = Gather::new(0).level(Level::Scalar).par(Par::Seq);
-    let plan = op.plan(&Spec::<f32>::of(&layout(&[1000, 16])), &Spec::<i64>::of(&layout(&[8]))).unwrap();
+    let plan =
+        op.plan(&Spec::<f32>::from_layout(&layout(&[1000, 16])), &Spec::<i64>::from_layout(&layout(&[8]))).unwrap();
     assert_eq!(plan.explain().kernel(), "gather_rows_i64_r1__scalar");
     assert_eq!(
         plan.explain().to_string(),
@@ -61,10 +63,11 @@ fn a_plan_says_what_it_will_do() {
          method direct\n  \
          moves 64 bytes a row, 512 in all; level scalar, tasks 1"
     );
-    let pairs = op.plan(&Spec::<f32>::of(&layout(&[1000, 2])), &Spec::<u8>::of(&layout(&[8]))).unwrap();
+    let pairs =
+        op.plan(&Spec::<f32>::from_layout(&layout(&[1000, 2])), &Spec::<u8>::from_layout(&layout(&[8]))).unwrap();
     assert_eq!(pairs.explain().kernel(), "gather_x64_u8_r1__scalar", "pairs of f32 are moved as units of 64 bits");
     let copy = BatchToSpace::new(&[1, 2, 1], &[0; 3], &[0; 3]).level(Level::Scalar);
-    let copy = copy.plan(&Spec::<u8>::of(&layout(&[2, 5, 100]))).unwrap();
+    let copy = copy.plan(&Spec::<u8>::from_layout(&layout(&[2, 5, 100]))).unwrap();
     assert_eq!(copy.explain().kernel(), "rearrange_rows_r1__scalar");
 }
 
@@ -77,7 +80,9 @@ fn plans_and_registries_are_shared_between_threads() {
     shared::<Registry>();
 
     let layout = |shape: &[usize]| Layout::contiguous(shape).unwrap();
-    let plan = Gather::new(0).plan(&Spec::<u64>::of(&layout(&[64])), &Spec::<u32>::of(&layout(&[10_000]))).unwrap();
+    let plan = Gather::new(0)
+        .plan(&Spec::<u64>::from_layout(&layout(&[64])), &Spec::<u32>::from_layout(&layout(&[10_000])))
+        .unwrap();
     let data: Vec<u64> = (0..64).map(|at| at * at).collect();
     let indices: Vec<u32> = (0..10_000).map(|at| at * 7 % 64).collect();
     let (data, indices) = (View::new(&data, &[64]).unwrap(), View::new(&indices, &[10_000]).unwrap());
@@ -105,7 +110,7 @@ fn a_level_that_the_machine_lacks_is_an_error_and_not_a_crash() {
 #[test]
 fn plans_of_layouts_over_no_slice_are_explained() {
     let data = Layout::strided(&[2, 2], &[isize::MAX, 1]).unwrap();
-    let plan = GatherNd::new().plan(&Spec::<u64>::of(&data), &Spec::<i32>::new(&[1, 2]).unwrap()).unwrap();
+    let plan = GatherNd::new().plan(&Spec::<u64>::from_layout(&data), &Spec::<i32>::new(&[1, 2]).unwrap()).unwrap();
     let explain = plan.explain().to_string();
     let step = 8 * isize::MAX as i128;
     assert!(explain.contains(&format!("  index (i32) along axis 0 of 2: data +{step} bytes\n")), "{explain}");

@@ -51,7 +51,7 @@ fn calls_of_every_kind_write_to_pooled_tensors() {
         // After the first round nothing is allocated.
         let stats = pool.stats();
         assert!(stats.blocks <= 8 && stats.bytes <= 8 * 4096, "{stats:?}");
-        assert_eq!((stats.allocated, stats.taken_again), (stats.blocks as u64, (round - 1) * stats.allocated));
+        assert_eq!((stats.allocated, stats.reused), (stats.blocks as u64, (round - 1) * stats.allocated));
     }
 }
 
@@ -81,7 +81,7 @@ fn memory_comes_back_for_types_of_the_same_alignment() {
     assert_ne!(smaller.as_slice().as_ptr().addr(), start);
     // Another alignment.
     assert!(rows(&pool, 1u16, 200).as_slice().iter().all(|&value| value == 1));
-    assert_eq!((pool.stats().taken_again, pool.stats().allocated), (1, 4));
+    assert_eq!((pool.stats().reused, pool.stats().allocated), (1, 4));
     drop((small, smaller));
     assert_eq!(pool.stats().blocks, 4);
     pool.trim();
@@ -135,7 +135,7 @@ fn types_known_at_run_time_share_the_memory() {
     drop(rows(&pool, 1.0f32, 100));
     let mut out = pool.dyn_tensor(u8::DTYPE);
     dyn_rows(&mut out, 7u32, 90).unwrap();
-    assert_eq!((out.dtype(), out.shape(), pool.stats().taken_again), (u32::DTYPE, &[90, 64][..], 1));
+    assert_eq!((out.dtype(), out.shape(), pool.stats().reused), (u32::DTYPE, &[90, 64][..], 1));
     assert!(out.as_bytes().chunks(4).all(|value| value == 7u32.to_ne_bytes()));
     // The same alignment: the tensor keeps its block. Another one: the block goes back.
     dyn_rows(&mut out, 2.5f32, 100).unwrap();
@@ -212,5 +212,5 @@ fn threads_share_a_pool() {
         }
     });
     let stats = pool.stats();
-    assert!(stats.taken_again > stats.allocated, "{stats:?}");
+    assert!(stats.reused > stats.allocated, "{stats:?}");
 }

@@ -104,7 +104,7 @@ fn gives<T: Bits, I: Index>(case: &Value, what: &str, indices: &Tensor<I>) {
 
             let counted = op.plan_any_count(&blocks, &indices);
             let counted = counted.or_else(|error| match error {
-                Error::FixedCount { .. } => op.plan(&blocks, &indices),
+                Error::AnyCountUnavailable { .. } => op.plan(&blocks, &indices),
                 other => Err(other),
             });
             for plan in [op.plan(&blocks, &indices).unwrap().clone(), counted.unwrap()] {
@@ -242,7 +242,7 @@ fn strides_and_policies() {
 
     // A shape over no slice: more values than a dimension counts.
     let huge = Layout::contiguous(&[0, isize::MAX as usize]).unwrap();
-    let twos = Spec::of(&huge).blocks::<f32>(Codes::Bits2, 16);
+    let twos = Spec::from_layout(&huge).blocks::<f32>(Codes::Bits2, 16);
     let refused = Gather::new(0).plan(&twos, &[0i64; 0]).unwrap_err();
     assert!(matches!(refused, Error::DimensionTooLarge { blocks: Some(4), .. }), "{refused}");
 }

@@ -1,7 +1,9 @@
 //! The operators that rearrange space undo each other, on any number of threads, at every level; and what streams of
 //! every width come to when they are taken apart.
 
-use gather_core::{BatchToSpace, DepthToSpace, Element, Method, Mode, Par, SpaceToBatch, SpaceToDepth, Spec, ViewMut};
+use gather_core::{
+    BatchToSpace, DepthMode, DepthToSpace, Element, Method, Par, SpaceToBatch, SpaceToDepth, Spec, ViewMut,
+};
 use gather_tests::oracle::{self, Dense};
 use proptest::prelude::*;
 
@@ -39,7 +41,7 @@ proptest! {
         threads in 1usize..9, seed: u64,
     ) {
         let image = data(&[batch, c, h * block, w * block], seed);
-        let mode = if crd { Mode::Crd } else { Mode::Dcr };
+        let mode = if crd { DepthMode::Crd } else { DepthMode::Dcr };
         let expected = oracle::space_to_depth(&image, block, crd);
         for level in available_levels() {
             let to_depth = SpaceToDepth::onnx28(block as i64, mode).par(Par::Threads(threads)).level(level);
@@ -118,15 +120,17 @@ fn large_calls_are_shared_between_threads() {
         let op = SpaceToBatch::new(&block, &begin, &end).par(par);
         assert!(pool.install(|| dense(&op.run(&view(&image)).unwrap())) == expected, "{par:?}");
     }
-    let plan = SpaceToBatch::new(&block, &begin, &end).plan(&Spec::<u32>::of(view(&image).layout())).unwrap();
+    let plan = SpaceToBatch::new(&block, &begin, &end).plan(&Spec::<u32>::from_layout(view(&image).layout())).unwrap();
     let explain = plan.explain().to_string();
     assert!(explain.contains("method deinterleaved") && explain.contains("bytes of padding"), "{explain}");
     assert_eq!(plan.explain().method(), Method::Deinterleaved);
-    let shared =
-        SpaceToBatch::new(&block, &begin, &end).par(Par::Threads(3)).plan(&Spec::<u32>::of(view(&image).layout()));
+    let shared = SpaceToBatch::new(&block, &begin, &end)
+        .par(Par::Threads(3))
+        .plan(&Spec::<u32>::from_layout(view(&image).layout()));
     assert_eq!(shared.unwrap().explain().tasks(), 3);
     let image = data(&[2, 4, 6, 3], 5);
-    let unpadded = SpaceToBatch::new(&block, &[0; 4], &[0; 4]).plan(&Spec::<u32>::of(view(&image).layout())).unwrap();
+    let unpadded =
+        SpaceToBatch::new(&block, &[0; 4], &[0; 4]).plan(&Spec::<u32>::from_layout(view(&image).layout())).unwrap();
     let explain = unpadded.explain().to_string();
     assert!(explain.contains("inner loop of "), "{explain}");
 }

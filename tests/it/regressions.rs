@@ -19,13 +19,15 @@ fn slices_are_no_indices_with_a_stride_that_is_not_theirs() {
     let rows = Layout::contiguous(&[10]).unwrap();
     for (shape, strides) in [(&[0][..], &[5][..]), (&[1], &[1000]), (&[1, 2], &[900, 1]), (&[0, 2], &[900, 1])] {
         let ids = Layout::strided(shape, strides).unwrap();
-        let plan = Gather::new(0).plan_any_count(&Spec::<u32>::of(&rows), &Spec::<u32>::of(&ids)).unwrap();
+        let plan =
+            Gather::new(0).plan_any_count(&Spec::<u32>::from_layout(&rows), &Spec::<u32>::from_layout(&ids)).unwrap();
         let mut out = [0; 4];
         let got = plan.run_slices(&table, &[1, 2, 3, 4], &mut out);
         assert!(matches!(got, Err(Error::PlanMismatch { .. })), "{shape:?}, {strides:?}: {got:?} {out:?}");
     }
     for shape in [&[0][..], &[1], &[1, 2], &[0, 2], &[7, 2, 1]] {
-        let plan = Gather::new(0).plan_any_count(&Spec::<u32>::of(&rows), &Spec::<u32>::new(shape).unwrap()).unwrap();
+        let plan =
+            Gather::new(0).plan_any_count(&Spec::<u32>::from_layout(&rows), &Spec::<u32>::new(shape).unwrap()).unwrap();
         let mut out = [0; 4];
         plan.run_slices(&table, &[1, 2, 3, 4], &mut out).unwrap();
         assert_eq!(out, [101, 102, 103, 104]);
@@ -36,8 +38,8 @@ fn slices_are_no_indices_with_a_stride_that_is_not_theirs() {
 #[test]
 fn the_count_of_empty_tuples_is_not_free() {
     let (data, tuples) = (Layout::contiguous(&[3]).unwrap(), Layout::contiguous(&[4, 0]).unwrap());
-    match GatherNd::new().plan_any_count(&Spec::<u32>::of(&data), &Spec::<u32>::of(&tuples)) {
-        Err(Error::FixedCount { .. }) => {}
+    match GatherNd::new().plan_any_count(&Spec::<u32>::from_layout(&data), &Spec::<u32>::from_layout(&tuples)) {
+        Err(Error::AnyCountUnavailable { .. }) => {}
         Err(error) => panic!("{error}"),
         Ok(plan) => {
             let got = plan.run_slices(&[1, 2, 3], &[], &mut [0; 6]);
@@ -51,14 +53,20 @@ fn the_count_of_empty_tuples_is_not_free() {
 fn a_shared_dimension_is_not_free() {
     let data = Layout::strided(&[2000, 8], &[0, 1]).unwrap();
     let ids = Layout::contiguous(&[50, 3]).unwrap();
-    let got = GatherElements::new(1).plan_any_count(&Spec::<u32>::of(&data), &Spec::<u32>::of(&ids)).map(drop);
-    assert!(matches!(got, Err(Error::FixedCount { .. })), "{got:?}");
+    let got = GatherElements::new(1)
+        .plan_any_count(&Spec::<u32>::from_layout(&data), &Spec::<u32>::from_layout(&ids))
+        .map(drop);
+    assert!(matches!(got, Err(Error::AnyCountUnavailable { .. })), "{got:?}");
     let data = Layout::strided(&[50, 8], &[0, 1]).unwrap();
-    let got = Gather::new(1).batch_dims(1).plan_any_count(&Spec::<u32>::of(&data), &Spec::<u32>::of(&ids)).map(drop);
-    assert!(matches!(got, Err(Error::FixedCount { .. })), "{got:?}");
-    let got =
-        GatherNd::new().batch_dims(1).plan_any_count(&Spec::<u32>::of(&data), &Spec::<u32>::new(&[50, 1]).unwrap());
-    assert!(matches!(got.map(drop), Err(Error::FixedCount { .. })));
+    let got = Gather::new(1)
+        .batch_dims(1)
+        .plan_any_count(&Spec::<u32>::from_layout(&data), &Spec::<u32>::from_layout(&ids))
+        .map(drop);
+    assert!(matches!(got, Err(Error::AnyCountUnavailable { .. })), "{got:?}");
+    let got = GatherNd::new()
+        .batch_dims(1)
+        .plan_any_count(&Spec::<u32>::from_layout(&data), &Spec::<u32>::new(&[50, 1]).unwrap());
+    assert!(matches!(got.map(drop), Err(Error::AnyCountUnavailable { .. })));
 }
 
 /// Windows of indices that overlap: what was resolved behind the begin of one is not all of the next.
@@ -258,7 +266,7 @@ fn tables_have_no_gaps() {
         let data = Layout::strided(&shape, &strides).unwrap();
         for level in available_levels().into_iter().filter(|&level| level != Level::Scalar) {
             let op = GatherNd::new().level(level).method(Method::Table);
-            let got = op.plan(&Spec::<u32>::of(&data), &Spec::<u32>::of(&tuples));
+            let got = op.plan(&Spec::<u32>::from_layout(&data), &Spec::<u32>::from_layout(&tuples));
             assert_eq!(got.is_ok(), fits, "{shape:?} {strides:?}");
         }
     }

@@ -71,7 +71,7 @@ fn results_that_no_memory_holds() {
     assert_eq!(op.run_cloned(&batches).err(), REFUSED);
     assert_eq!(op.run(&DynView::from(&batches)).err(), REFUSED);
 
-    assert_eq!(Tensor::filled(&[HUGE], 7u64).err(), REFUSED);
+    assert_eq!(Tensor::full(&[HUGE], 7u64).err(), REFUSED);
 }
 
 #[test]
@@ -143,13 +143,17 @@ fn plans_of_layouts_that_no_memory_has() {
         for b in far {
             let data = Layout::strided(&[4, 5], &[a, b]).unwrap();
             let indices = Layout::strided(&[2, 2], &[b, a]).unwrap();
-            let plan = GatherNd::new().plan(&Spec::<u64>::of(&data), &Spec::<i64>::of(&indices)).unwrap();
+            let plan =
+                GatherNd::new().plan(&Spec::<u64>::from_layout(&data), &Spec::<i64>::from_layout(&indices)).unwrap();
             assert!(plan.explain().to_string().contains("gather_nd: "));
-            let plan = Gather::new(1).plan(&Spec::<u64>::of(&data), &Spec::<i64>::of(&indices)).unwrap();
+            let plan =
+                Gather::new(1).plan(&Spec::<u64>::from_layout(&data), &Spec::<i64>::from_layout(&indices)).unwrap();
             assert!(plan.explain().to_string().contains("gather: "));
-            let plan = GatherElements::new(0).plan(&Spec::<u64>::of(&data), &Spec::<i64>::of(&indices)).unwrap();
+            let plan = GatherElements::new(0)
+                .plan(&Spec::<u64>::from_layout(&data), &Spec::<i64>::from_layout(&indices))
+                .unwrap();
             assert!(plan.explain().to_string().contains("gather_elements: "));
-            let copy = BatchToSpace::new(&[1, 2], &[0, 1], &[0, 0]).plan(&Spec::<u64>::of(&data)).unwrap();
+            let copy = BatchToSpace::new(&[1, 2], &[0, 1], &[0, 0]).plan(&Spec::<u64>::from_layout(&data)).unwrap();
             assert!(copy.explain().to_string().contains("batch_to_space: "));
         }
     }

@@ -163,23 +163,27 @@ fn plans_keep_short_loops_inside() {
     };
     for level in available_levels().into_iter().filter(|&level| !is_fallback(level)) {
         let elements = |axis| GatherElements::onnx13(axis).level(level);
-        let few =
-            elements(1).plan(&Spec::<f32>::of(&layout(&[64, 100])), &Spec::<i64>::of(&layout(&[64, 20]))).unwrap();
+        let few = elements(1)
+            .plan(&Spec::<f32>::from_layout(&layout(&[64, 100])), &Spec::<i64>::from_layout(&layout(&[64, 20])))
+            .unwrap();
         inner(few.explain().to_string(), "inner loop of 20: output +4, data +0, indices +8 bytes", "direct", level);
-        let two = elements(1).plan(&Spec::<u8>::of(&layout(&[64, 100])), &Spec::<i64>::of(&layout(&[64, 2]))).unwrap();
+        let two = elements(1)
+            .plan(&Spec::<u8>::from_layout(&layout(&[64, 100])), &Spec::<i64>::from_layout(&layout(&[64, 2])))
+            .unwrap();
         inner(two.explain().to_string(), "inner loop of 2: output +1, data +0, indices +8 bytes", "direct", level);
-        let columns =
-            elements(0).plan(&Spec::<f32>::of(&layout(&[4096, 50])), &Spec::<i64>::of(&layout(&[4096, 50]))).unwrap();
+        let columns = elements(0)
+            .plan(&Spec::<f32>::from_layout(&layout(&[4096, 50])), &Spec::<i64>::from_layout(&layout(&[4096, 50])))
+            .unwrap();
         let method = if gathers(level) { "gathered" } else { "direct" };
         inner(columns.explain().to_string(), "inner loop of 50: output +4, data +4, indices +8", method, level);
         let picked = Gather::new(1)
             .level(level)
-            .plan(&Spec::<f32>::of(&layout(&[1000, 16])), &Spec::<i64>::of(&layout(&[10])))
+            .plan(&Spec::<f32>::from_layout(&layout(&[1000, 16])), &Spec::<i64>::from_layout(&layout(&[10])))
             .unwrap();
         inner(picked.explain().to_string(), "inner loop of 10: output +4, data +0, indices +8 bytes", "direct", level);
         let long = Gather::new(1)
             .level(level)
-            .plan(&Spec::<f32>::of(&layout(&[1000, 16])), &Spec::<i64>::of(&layout(&[2])))
+            .plan(&Spec::<f32>::from_layout(&layout(&[1000, 16])), &Spec::<i64>::from_layout(&layout(&[2])))
             .unwrap();
         inner(long.explain().to_string(), "inner loop of 1000", "strided_copy", level);
     }

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use gather_core::{
-    Any, Argument, Blocks, ByRow, Codes, DynTensor, DynView, Element, Error, Fused, FusedFormat, FusedRows, Gather,
-    GatherElements, GatherNd, Gathered, GatheredBy, Given, Index, IndexKind, Kind, Layout, Mapped, Op, OutOfBounds,
+    Argument, Blocks, ByRow, Codes, Dyn, DynTensor, DynView, Element, Error, Fused, FusedFormat, FusedRows, Gather,
+    GatherElements, GatherKind, GatherNd, GatheredBy, Given, Index, IndexKind, Kind, Layout, Mapped, Op, OutOfBounds,
     Plan, Registry, Source, Spec, Tensor, TensorOf, View, map_kernels, maps, row_kernels, rows,
 };
 
@@ -47,9 +47,9 @@ fn every_tensor_is_a_source() -> Result<(), Error> {
     check(op.run(&data, &ids)?.downcast()?);
     check(op.run(&data, &list)?.downcast()?);
     check(op.run(&DynTensor::from(tensor), &[2u8, 0])?.downcast()?);
-    let plan: Plan<u16, Any> = op.plan(&view, &list)?;
+    let plan: Plan<u16, Dyn> = op.plan(&view, &list)?;
     check(plan.run(&values, &list)?);
-    let plan: Plan<Any, u32> = op.plan(&data, &ids)?;
+    let plan: Plan<Dyn, u32> = op.plan(&data, &ids)?;
     check(plan.run(&data, &[2, 0])?.downcast()?);
     Ok(())
 }
@@ -64,7 +64,7 @@ where
     let plan: Plan<S::Kind, u32> = op.plan_any_count(source, &[0u32])?;
     assert_eq!(plan.run(source, &ids)?, op.run(source, &ids)?);
     let dynamic = View::new(&ids, &[N])?;
-    let plan: Plan<S::Kind, Any> = op.plan_any_count(source, &DynView::from(&dynamic))?;
+    let plan: Plan<S::Kind, Dyn> = op.plan_any_count(source, &DynView::from(&dynamic))?;
     assert_eq!(plan.run(source, &DynView::from(&dynamic))?, op.run(source, &ids)?);
     Ok(())
 }
@@ -151,7 +151,7 @@ fn what_does_not_fit_is_refused() -> Result<(), Error> {
     let fused = FusedRows::new(View::new(&bytes, &[1, 12])?, FusedFormat::Torch8, 4)?;
     let refused = Gather::new(0).run(&fused.to_dyn(u8::DTYPE), &[0u8]).unwrap_err();
     assert_eq!(refused, Error::DTypeMismatch { expected: f32::DTYPE, got: u8::DTYPE });
-    let plan: Plan<Fused<Any>, u8> = Gather::new(0).plan(&fused.to_dyn(f32::DTYPE), &[0u8])?;
+    let plan: Plan<Fused<Dyn>, u8> = Gather::new(0).plan(&fused.to_dyn(f32::DTYPE), &[0u8])?;
     assert_eq!(plan.run(&fused.to_dyn(f32::DTYPE), &[0])?.dtype(), f32::DTYPE);
     assert!(matches!(plan.run(&fused.to_dyn(u8::DTYPE), &[0]), Err(Error::DTypeMismatch { .. })));
     let four = FusedRows::new(View::new(&bytes[..8], &[1, 8])?, FusedFormat::Torch4, 8);
@@ -191,7 +191,7 @@ struct Layer<K> {
     plan: Plan<K, u32>,
 }
 
-impl<K: Gathered<Out = f32>> Layer<K> {
+impl<K: GatherKind<Out = f32>> Layer<K> {
     fn forward(&self, table: &impl Source<Kind = K>, ids: &impl Source<Kind = u32>) -> Result<Tensor<f32>, Error> {
         self.plan.run(table, ids)
     }
@@ -236,7 +236,7 @@ fn types_follow_from_operands() -> Result<(), Error> {
     assert_eq!((both.rows.run(&table, &[1])?.len(), both.dots.run(&dots, &[1])?.as_slice()), (1, &[6.0][..]));
     let layout = Layout::contiguous(&[2, 16])?;
     let blocks: Plan<Blocks<f32>, i32> =
-        Gather::new(0).plan(&Spec::of(&layout).blocks(Codes::Bits8, 16), &Spec::new(&[1])?)?;
+        Gather::new(0).plan(&Spec::from_layout(&layout).blocks(Codes::Bits8, 16), &Spec::new(&[1])?)?;
     assert_eq!(blocks.output_shape(), [1, 16]);
     // Elements are named one by one too.
     let square = View::new(&[1u8, 2, 3, 4], &[2, 2])?;

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use gather_core::{
-    Bags, Codes, DynView, EmbeddingBag, FusedFormat, FusedRows, Gather, GatherElements, GatherNd, Given, OutOfBounds,
-    Reduction, Residency, Spec, View, WillNeed, chunks, maps, tables,
+    AdviceStats, Bags, Codes, DynView, EmbeddingBag, FusedFormat, FusedRows, Gather, GatherElements, GatherNd, Given,
+    OutOfBounds, Reduction, Residency, Spec, View, chunks, maps, tables,
 };
 
 use crate::support::mixed;
@@ -30,10 +30,10 @@ fn needed_pages_are_counted_and_the_call_goes_on() {
         assert!(told.ranges >= 1 && told.bytes >= 4 * page && told.bytes.is_multiple_of(page), "{told:?}");
     }
     // Others are refused by the operator, or of other layouts than the plan's.
-    assert_eq!(Gather::new(7).will_need(&table, &ids), WillNeed::default());
-    assert_eq!(plan.will_need(&table, &View::new(&[0i32], &[1]).unwrap()), WillNeed::default());
+    assert_eq!(Gather::new(7).will_need(&table, &ids), AdviceStats::default());
+    assert_eq!(plan.will_need(&table, &View::new(&[0i32], &[1]).unwrap()), AdviceStats::default());
     let none = View::new(&memory[..0], &[0, page]).unwrap();
-    assert_eq!(op.will_need(&none, &ids), WillNeed::default());
+    assert_eq!(op.will_need(&none, &ids), AdviceStats::default());
     let tuples = View::new(&[1i64, 2, 5, 6, 64, 0], &[3, 2]).unwrap();
     let told = GatherNd::new().out_of_bounds(OutOfBounds::Zero).will_need(&table, &tuples);
     assert!(told.rows == 2 || !cfg!(unix), "{told:?}");
@@ -55,7 +55,7 @@ impl Pages {
     }
 
     /// Compares the pages with what was requested.
-    fn check(&self, told: WillNeed, rows: usize) {
+    fn check(&self, told: AdviceStats, rows: usize) {
         if cfg!(not(all(target_os = "linux", target_arch = "x86_64"))) {
             return;
         }
@@ -148,8 +148,8 @@ fn values_per_row_and_per_element_of_a_map() {
     by_elements.check(Gather::new(0).will_need(&numbers, &ids), ids.len());
     // Values of another length, which a call refuses.
     let numbers = view.map(&map, (Given::PerRow(&of_rows[1..]), Given::All(1)));
-    assert_eq!(Gather::new(0).will_need(&numbers, &ids), WillNeed::default());
-    assert_eq!(sum.will_need(&numbers, &bags), WillNeed::default());
+    assert_eq!(Gather::new(0).will_need(&numbers, &ids), AdviceStats::default());
+    assert_eq!(sum.will_need(&numbers, &bags), AdviceStats::default());
 }
 
 #[test]
@@ -186,7 +186,7 @@ fn bags_of_rows_of_chunks_and_of_tables() {
     let of_both = [bags, Bags::new(&ids, &[0i64, 100, 290])];
     pages.check(sum.will_need(&both, &of_both), 600);
     pages.check(sum.plan(&both, &of_both).unwrap().will_need(&both, &of_both), 600);
-    assert_eq!(sum.will_need(&both, &of_both[..1]), WillNeed::default());
+    assert_eq!(sum.will_need(&both, &of_both[..1]), AdviceStats::default());
 }
 
 /// Pages of a file that were dropped from memory come back if they are requested, and no others.

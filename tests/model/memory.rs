@@ -100,7 +100,7 @@ fn limits_hold_while_others_trim() {
             .collect();
         threads.into_iter().for_each(|thread| thread.join().unwrap());
         let stats = pool.stats();
-        promise(stats.taken_again + stats.allocated == 9);
+        promise(stats.reused + stats.allocated == 9);
         promise(stats.blocks <= 1 && stats.bytes == 512 * stats.blocks && alive() == stats.blocks);
         pool.trim();
         promise(alive() == 0);
@@ -133,7 +133,7 @@ fn a_block_goes_to_one_tensor() {
         threads.into_iter().for_each(|thread| thread.join().unwrap());
         let stats = pool.stats();
         promise(stats.blocks as u64 == stats.allocated && (1..=3).contains(&stats.blocks));
-        promise(alive() == stats.blocks && stats.taken_again + stats.allocated == 6);
+        promise(alive() == stats.blocks && stats.reused + stats.allocated == 6);
         drop(pool);
         promise(alive() == 0);
     });

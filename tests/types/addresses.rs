@@ -3,9 +3,9 @@
 use std::fmt::Debug;
 
 use gather_core::{
-    Bags, BatchToSpace, Bitmap, Codes, DType, DepthToSpace, DynPlan, DynTensor, DynView, DynViewMut, Element,
-    EmbeddingBag, Error, FusedFormat, FusedRows, Gather, GatherElements, GatherNd, Given, IndexType, Mode, Nulls, Pool,
-    Reduction, ScatterElements, ScatterNd, SpaceToBatch, SpaceToDepth, Tensor, View, ViewMut, maps, rows, tables,
+    Bags, BatchToSpace, Bitmap, Codes, DType, DepthMode, DepthToSpace, DynPlan, DynTensor, DynView, DynViewMut,
+    Element, EmbeddingBag, Error, FusedFormat, FusedRows, Gather, GatherElements, GatherNd, Given, IndexType, Nulls,
+    Pool, Reduction, ScatterElements, ScatterNd, SpaceToBatch, SpaceToDepth, Tensor, View, ViewMut, maps, rows, tables,
     tables_dyn,
 };
 use half::{bf16, f16};
@@ -46,7 +46,7 @@ fn made<T: Element + Debug>() {
         let tensor = DynTensor::from_bytes(T::DTYPE, bytes, shape).unwrap();
         typed::<T>(&tensor.view());
         assert_eq!(tensor.downcast::<T>().unwrap().shape(), shape);
-        let read = DynTensor::read(T::DTYPE, bytes, shape).unwrap();
+        let read = DynTensor::from_reader(T::DTYPE, bytes, shape).unwrap();
         assert_eq!(read.downcast::<T>().unwrap().shape(), shape);
         assert_eq!(DynViewMut::from_bytes(T::DTYPE, &mut own[at..at], shape).unwrap().shape(), shape);
         assert_eq!(DynViewMut::strided(T::DTYPE, &mut own[at..at], shape, &strides, 0).unwrap().shape(), shape);
@@ -223,9 +223,9 @@ fn space_of_nothing_is_rearranged_anywhere() {
         assert_eq!(batch.run_into(&data, &mut at.out(zero, &[0, 4, 4, 2])), Ok(()));
         let space = SpaceToBatch::new(&[1, 1, 2, 1], &[0; 4], &[0; 4]);
         assert_eq!(space.run_into(&data, &mut at.out(zero, &[0, 4, 1, 2])), Ok(()));
-        let depth = DepthToSpace::new(2, Mode::Dcr);
+        let depth = DepthToSpace::new(2, DepthMode::Dcr);
         assert_eq!(depth.run_into(&data, &mut at.out(zero, &[0, 1, 4, 4])), Ok(()));
-        let deep = SpaceToDepth::new(2, Mode::Dcr);
+        let deep = SpaceToDepth::new(2, DepthMode::Dcr);
         assert_eq!(deep.plan(&data).unwrap().run_into(&data, &mut at.out(zero, &[0, 16, 1, 1])), Ok(()));
         let typed = data.downcast::<f32>().unwrap();
         let mut out = Tensor::<f32>::default();

@@ -1,8 +1,8 @@
 //! Plans for any count of indices against fresh calls: operators x layouts x counts x policies x levels x methods.
 
 use gather_core::{
-    DynTensor, DynView, Element, Error, Gather, GatherElements, GatherNd, Given, Index, IndexAttributes, IndexOperator,
-    IndexType, Layout, Method, Par, Spec, Tensor, View, ViewMut,
+    DynTensor, DynView, Element, Error, Gather, GatherElements, GatherNd, GatherOperator, Given, Index,
+    IndexAttributes, IndexType, Layout, Method, Par, Spec, Tensor, View, ViewMut,
 };
 
 use crate::support::{RULES, available_levels};
@@ -23,7 +23,7 @@ const fn place(shape: &'static [usize], strides: &'static [isize], offset: usize
 }
 
 /// What an operator with its attributes takes: layouts of data, and what indices have behind their first dimension.
-fn check<A, T, I>(op: &IndexOperator<A>, places: &[Place], inner: &[usize], make: impl Fn(usize) -> T)
+fn check<A, T, I>(op: &GatherOperator<A>, places: &[Place], inner: &[usize], make: impl Fn(usize) -> T)
 where
     A: IndexAttributes + Clone + std::fmt::Debug,
     T: Element + PartialEq + std::fmt::Debug,
@@ -45,7 +45,7 @@ where
                         };
                         let shape = |count: usize| [&[count], inner].concat();
                         let ids = Layout::contiguous(&shape(expected)).unwrap();
-                        let plan = match op.plan_any_count(&data, &Spec::<I>::of(&ids)) {
+                        let plan = match op.plan_any_count(&data, &Spec::<I>::from_layout(&ids)) {
                             Ok(plan) => plan,
                             Err(Error::MethodUnavailable { .. }) => continue,
                             Err(error) => panic!("{op:?}: {error}"),
@@ -70,7 +70,7 @@ where
                             assert_eq!(plan.run(&data, &ids), fresh, "{}", what());
                             let out_shape: Vec<usize> =
                                 [&[count], plan.output_shape().split_first().unwrap().1].concat();
-                            let mut out = Tensor::filled(&out_shape, memory[0]).unwrap();
+                            let mut out = Tensor::full(&out_shape, memory[0]).unwrap();
                             let ran = plan.run_into(&data, &ids, &mut out.view_mut());
                             assert_eq!(ran.map(|()| out.clone()), fresh, "{}", what());
                             if data.is_contiguous() && place.offset == 0 {
@@ -152,11 +152,13 @@ fn rows_that_maps_convert_by_any_number_of_ids() {
             let op = Gather::new(0).negative_index(negative).out_of_bounds(out_of_bounds).par(par);
             for expected in [1, 40, 2000] {
                 let ids = Layout::contiguous(&[expected]).unwrap();
-                let plan = op.plan_any_count(&Spec::of(data.layout()).map(&SCALED), &Spec::of(&ids)).unwrap();
+                let plan = op
+                    .plan_any_count(&Spec::from_layout(data.layout()).map(&SCALED), &Spec::from_layout(&ids))
+                    .unwrap();
                 let erased = op
                     .plan_any_count(
-                        &Spec::dynamic(i16::DTYPE, data.layout()),
-                        &Spec::dynamic(IndexType::I32.dtype(), &ids),
+                        &Spec::from_dtype(i16::DTYPE, data.layout()),
+                        &Spec::from_dtype(IndexType::I32.dtype(), &ids),
                     )
                     .unwrap();
                 for count in COUNTS {
@@ -172,7 +174,7 @@ fn rows_that_maps_convert_by_any_number_of_ids() {
             }
         }
     }
-    let tied =
-        GatherElements::new(1).plan_any_count(&Spec::of(data.layout()).map(&SCALED), &Spec::<i32>::of(data.layout()));
-    assert!(matches!(tied, Err(Error::FixedCount { .. })));
+    let tied = GatherElements::new(1)
+        .plan_any_count(&Spec::from_layout(data.layout()).map(&SCALED), &Spec::<i32>::from_layout(data.layout()));
+    assert!(matches!(tied, Err(Error::AnyCountUnavailable { .. })));
 }

@@ -4,9 +4,9 @@
 use std::fmt::Debug;
 
 use gather_core::{
-    Bitmap, DynTensor, DynView, Element, Error, FusedRows, Gather, GatherElements, GatherNd, Given, IndexAttributes,
-    IndexOperator, IndexType, Layout, NegativeIndex, Nulls, OutOfBounds, ScatterAttributes, ScatterElements, ScatterNd,
-    ScatterOperator, ScatterOutOfBounds, Spec, Tensor, View, ViewMut, maps, rows, zeros,
+    Bitmap, DynTensor, DynView, Element, Error, FusedRows, Gather, GatherElements, GatherNd, GatherOperator, Given,
+    IndexAttributes, IndexType, Layout, NegativeIndex, Nulls, OutOfBounds, ScatterAttributes, ScatterElements,
+    ScatterNd, ScatterOperator, ScatterOutOfBounds, Spec, Tensor, View, ViewMut, maps, rows, zeros,
 };
 
 use crate::support::RULES;
@@ -55,14 +55,14 @@ fn agree<P: Debug, R: PartialEq + Debug>(
 }
 
 /// All kinds of calls of an operator along the first axis of data.
-fn gathers<A: IndexAttributes + Copy + Debug>(op: IndexOperator<A>, shape: &[usize], inner: &[usize]) {
+fn gathers<A: IndexAttributes + Copy + Debug>(op: GatherOperator<A>, shape: &[usize], inner: &[usize]) {
     let data = View::new(&MEMORY[..shape.iter().product()], shape).unwrap();
     for (negative, out_of_bounds, _) in RULES {
         let op = op.negative_index(negative).out_of_bounds(out_of_bounds);
         let what = format!("{op:?} of {shape:?}");
         let layout = data.layout();
         let fresh = |ids: &View<'_, i64>| op.run(&data, ids);
-        let typed = |ids: &Layout| op.plan_any_count(&Spec::<u32>::of(layout), &Spec::<i64>::of(ids));
+        let typed = |ids: &Layout| op.plan_any_count(&Spec::<u32>::from_layout(layout), &Spec::<i64>::from_layout(ids));
         agree(&what, inner, typed, |plan, ids| plan.run(&data, ids), fresh);
         agree(
             &what,
@@ -70,7 +70,7 @@ fn gathers<A: IndexAttributes + Copy + Debug>(op: IndexOperator<A>, shape: &[usi
             typed,
             |plan, ids| {
                 let values = sample(ids.shape());
-                let mut out = Tensor::filled(&with(ids.shape()[0], &plan.output_shape()[1..]), 7).unwrap();
+                let mut out = Tensor::full(&with(ids.shape()[0], &plan.output_shape()[1..]), 7).unwrap();
                 plan.run_slices(&MEMORY[..data.len()], &values, out.as_mut_slice())?;
                 Ok(out)
             },
@@ -79,7 +79,9 @@ fn gathers<A: IndexAttributes + Copy + Debug>(op: IndexOperator<A>, shape: &[usi
         agree(
             &what,
             inner,
-            |ids| op.plan_any_count(&Spec::dynamic(u32::DTYPE, layout), &Spec::dynamic(IndexType::I64.dtype(), ids)),
+            |ids| {
+                op.plan_any_count(&Spec::from_dtype(u32::DTYPE, layout), &Spec::from_dtype(IndexType::I64.dtype(), ids))
+            },
             |plan, ids| plan.run(&DynView::from(&data), &DynView::from(ids)).and_then(DynTensor::downcast),
             fresh,
         );
@@ -89,26 +91,26 @@ fn gathers<A: IndexAttributes + Copy + Debug>(op: IndexOperator<A>, shape: &[usi
         agree(
             &what,
             inner,
-            |ids| op.plan_any_count(&Spec::of(layout).map(&maps::dequantize()), &Spec::of(ids)),
+            |ids| op.plan_any_count(&Spec::from_layout(layout).map(&maps::dequantize()), &Spec::from_layout(ids)),
             |plan, ids| plan.run(&codes.map(&maps::dequantize(), params), ids),
             |ids| op.run(&codes.map(&maps::dequantize(), params), ids),
         );
         let gradient = |ids: &Layout| {
             let shape = op.output_shape(layout.shape(), ids.shape()).unwrap();
-            Tensor::filled(&shape, 1u32).unwrap()
+            Tensor::full(&shape, 1u32).unwrap()
         };
         agree(
             &what,
             inner,
             |ids| {
                 op.adjoint().plan_any_count(
-                    &Spec::<u32>::of(layout),
-                    &Spec::<i64>::of(ids),
-                    &Spec::<u32>::of(gradient(ids).view().layout()),
+                    &Spec::<u32>::from_layout(layout),
+                    &Spec::<i64>::from_layout(ids),
+                    &Spec::<u32>::from_layout(gradient(ids).view().layout()),
                 )
             },
             |plan, ids| {
-                let mut out = Tensor::filled(shape, 0).unwrap();
+                let mut out = Tensor::full(shape, 0).unwrap();
                 plan.run_on(&mut out.view_mut(), ids, &gradient(ids.layout()).view()).map(|()| out)
             },
             |ids| op.adjoint().run(&zeros(shape).unwrap(), ids, &gradient(ids.layout()).view()),
@@ -126,7 +128,7 @@ fn gathers<A: IndexAttributes + Copy + Debug>(op: IndexOperator<A>, shape: &[usi
             agree(
                 &what,
                 inner,
-                |ids| op.nullable().plan_any_count(&data, &Spec::<i64>::of(ids)),
+                |ids| op.nullable().plan_any_count(&data, &Spec::<i64>::from_layout(ids)),
                 |plan, ids| plan.run(&data, ids, nulls(ids)),
                 |ids| op.nullable().run(&data, ids, nulls(ids)),
             );
@@ -178,7 +180,7 @@ fn row_functions_and_fused_rows_plan_what_is_empty() {
                 agree(
                     &what,
                     inner,
-                    |ids| gather.plan_any_count(&Spec::of(data.layout()).rows(&dot), &Spec::of(ids)),
+                    |ids| gather.plan_any_count(&Spec::from_layout(data.layout()).rows(&dot), &Spec::from_layout(ids)),
                     |plan, ids| plan.run(&data.rows(&dot, (query,)), ids),
                     |ids| gather.run(&data.rows(&dot, (query,)), ids),
                 );
@@ -186,7 +188,12 @@ fn row_functions_and_fused_rows_plan_what_is_empty() {
                 agree(
                     &what,
                     inner,
-                    |ids| gather.plan_any_count(&Spec::of(data.layout()).rows(&rows::l2_normalize()), &Spec::of(ids)),
+                    |ids| {
+                        gather.plan_any_count(
+                            &Spec::from_layout(data.layout()).rows(&rows::l2_normalize()),
+                            &Spec::from_layout(ids),
+                        )
+                    },
                     |plan, ids| plan.run(&data.rows(&rows::l2_normalize(), given), ids),
                     |ids| gather.run(&data.rows(&rows::l2_normalize(), given), ids),
                 );
@@ -194,7 +201,7 @@ fn row_functions_and_fused_rows_plan_what_is_empty() {
                     agree(
                         &what,
                         inner,
-                        |ids| gather.plan_any_count(&fused.to::<f32>(), &Spec::<i64>::of(ids)),
+                        |ids| gather.plan_any_count(&fused.to::<f32>(), &Spec::<i64>::from_layout(ids)),
                         |plan, ids| plan.run(&fused.to::<f32>(), ids),
                         |ids| gather.run(&fused.to::<f32>(), ids),
                     );
@@ -213,7 +220,7 @@ fn scatters<A: ScatterAttributes + Copy + Debug>(
     updates: impl Fn(&[usize]) -> Vec<usize>,
 ) {
     let data = View::new(&MEMORY[..shape.iter().product()], shape).unwrap();
-    let rows = |ids: &Layout| Tensor::filled(&updates(ids.shape()), 1u32).unwrap();
+    let rows = |ids: &Layout| Tensor::full(&updates(ids.shape()), 1u32).unwrap();
     for negative in [NegativeIndex::FromEnd, NegativeIndex::Reject] {
         use ScatterOutOfBounds::{Clamp, Drop, Error, Wrap};
         for out_of_bounds in [Error, Drop, Clamp, Wrap] {
@@ -223,8 +230,8 @@ fn scatters<A: ScatterAttributes + Copy + Debug>(
             let typed = |ids: &Layout| {
                 op.plan_any_count(
                     &Spec::<u32>::new(shape).unwrap(),
-                    &Spec::<i64>::of(ids),
-                    &Spec::<u32>::of(&contiguous(&updates(ids.shape()))),
+                    &Spec::<i64>::from_layout(ids),
+                    &Spec::<u32>::from_layout(&contiguous(&updates(ids.shape()))),
                 )
             };
             agree(&what, inner, typed, |plan, ids| plan.run(&data, ids, &rows(ids.layout()).view()), fresh);
@@ -233,7 +240,7 @@ fn scatters<A: ScatterAttributes + Copy + Debug>(
                 inner,
                 typed,
                 |plan, ids| {
-                    let mut out = Tensor::filled(shape, 7).unwrap();
+                    let mut out = Tensor::full(shape, 7).unwrap();
                     plan.run_on(&mut out.view_mut(), ids, &rows(ids.layout()).view()).map(|()| out)
                 },
                 fresh,
@@ -244,9 +251,9 @@ fn scatters<A: ScatterAttributes + Copy + Debug>(
                 |ids| {
                     let rows = contiguous(&updates(ids.shape()));
                     op.plan_any_count(
-                        &Spec::dynamic(u32::DTYPE, &Layout::contiguous(shape).unwrap()),
-                        &Spec::dynamic(IndexType::I64.dtype(), ids),
-                        &Spec::dynamic(u32::DTYPE, &rows),
+                        &Spec::from_dtype(u32::DTYPE, &Layout::contiguous(shape).unwrap()),
+                        &Spec::from_dtype(IndexType::I64.dtype(), ids),
+                        &Spec::from_dtype(u32::DTYPE, &rows),
                     )
                 },
                 |plan, ids| {
@@ -287,7 +294,7 @@ fn counts_that_no_result_has() {
     const COLUMNS: usize = 1 << (usize::BITS - 14);
     let data = View::<u32>::new(&[], &[5, 0, COLUMNS]).unwrap();
     let gather = Gather::new(0).out_of_bounds(OutOfBounds::Clamp);
-    let plan = gather.plan_any_count(&data, &Spec::<u8>::of(&contiguous(&[3]))).unwrap();
+    let plan = gather.plan_any_count(&data, &Spec::<u8>::from_layout(&contiguous(&[3]))).unwrap();
     for (count, fits) in [(1 << 12, true), (1 << 14, false)] {
         let ids = vec![0u8; count];
         let ids = View::new(&ids, &[count]).unwrap();

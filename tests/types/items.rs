@@ -282,9 +282,11 @@ fn scatters_of<T: Many>() {
             let expected = expected.unwrap();
             assert_flat(got.as_slice(), expected.as_slice(), &op);
             let (layout, updates) = (rows.layout(), view(&new));
-            let plan = op.plan(&Spec::<T>::new(&[5, 3]).unwrap(), &Spec::<i32>::of(layout), &updates).unwrap();
+            let plan = op.plan(&Spec::<T>::new(&[5, 3]).unwrap(), &Spec::<i32>::from_layout(layout), &updates).unwrap();
             assert_flat(plan.run(&a, &rows, &updates).unwrap().as_slice(), expected.as_slice(), &op);
-            if let Ok(plan) = op.plan_any_count(&Spec::<T>::new(&[5, 3]).unwrap(), &Spec::<i32>::of(layout), &updates) {
+            if let Ok(plan) =
+                op.plan_any_count(&Spec::<T>::new(&[5, 3]).unwrap(), &Spec::<i32>::from_layout(layout), &updates)
+            {
                 assert_flat(plan.run(&a, &rows, &updates).unwrap().as_slice(), expected.as_slice(), &op);
             }
             let (d, u) = (DynView::from(&a), DynView::from(&updates));
@@ -355,7 +357,7 @@ fn adjoints_of<T: Many>() {
     let mut sums = Dense::from_fn(&[5, 3], |_| T::ZERO);
     let layout = Layout::strided(&[5, 3], &[3, -1]).unwrap();
     let turned = View::strided(&terms.values, &[40, 3], &[3, -1], 2).unwrap();
-    let plan = op.adjoint().plan_into(&Spec::<T>::of(&layout), &list, &turned, &layout).unwrap();
+    let plan = op.adjoint().plan_into(&Spec::<T>::from_layout(&layout), &list, &turned, &layout).unwrap();
     plan.run_on(&mut ViewMut::strided(&mut sums.values, &[5, 3], &[3, -1], 2).unwrap(), &list, &turned).unwrap();
     assert_flat(&sums.values, expected.as_slice(), &op);
     let picks = Dense { values: (0..120).map(|at| (mixed(9, at) % 5) as i64).collect(), shape: vec![40, 3] };

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::mem::MaybeUninit;
 
 use gather_core::{
-    Element, Error, Gather, GatherElements, GatherNd, Given, Index, IndexAttributes, IndexOperator, Map, Method,
+    Element, Error, Gather, GatherElements, GatherNd, GatherOperator, Given, Index, IndexAttributes, Map, Method,
     NegativeIndex, OutOfBounds, Par, Params, Tensor, View, ViewMut, maps,
 };
 use gather_tests::oracle::{self, Dense};
@@ -15,7 +15,7 @@ use crate::support::{RULES, Spread, levels, narrow, view};
 
 /// The result of two steps: gather, then convert each element by its position along the axis.
 fn two_steps<A: IndexAttributes, T: Element, U: Element, I: Index>(
-    op: &IndexOperator<A>,
+    op: &GatherOperator<A>,
     axis: usize,
     data: &View<'_, T>,
     indices: &View<'_, I>,
@@ -35,7 +35,7 @@ fn two_steps<A: IndexAttributes, T: Element, U: Element, I: Index>(
 /// Compares every door of a map with the two steps.
 pub(crate) fn holds<A: IndexAttributes + Clone + Debug, T: Element, U: Element, P: Params, I: Index>(
     map: &Map<T, U, P>,
-    op: &IndexOperator<A>,
+    op: &GatherOperator<A>,
     (axis, data, indices): (usize, &View<'_, T>, &View<'_, I>),
     given: P::Given<'_>,
     convert: impl Fn(T, usize) -> U,

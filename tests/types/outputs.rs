@@ -5,8 +5,8 @@ use std::mem::MaybeUninit;
 
 use gather_core::{
     Bags, BatchToSpace, Codes, DType, DynOutput, DynTensor, DynView, DynViewMut, Element, EmbeddingBag, Error, Gather,
-    GatherElements, GatherNd, Gathered, Given, IndexKind, IndexType, Layout, Output, Plan, Reduction, ScatterElements,
-    ScatterNd, Source, SpaceToBatch, Spec, Tensor, Typing, View, ViewMut, maps,
+    GatherElements, GatherKind, GatherNd, Given, IndexKind, IndexType, Layout, Output, Plan, Reduction,
+    ScatterElements, ScatterNd, Source, SpaceToBatch, Spec, Tensor, Typing, View, ViewMut, maps,
 };
 
 gather_core::reduce_kernels! {
@@ -27,7 +27,7 @@ fn agrees<T: Element + PartialEq + std::fmt::Debug>(
     let (shape, len) = (expected.shape(), expected.len());
     // More memory than the result needs, as much, less, and none.
     for (before, kept) in [(len + 5, true), (len, true), (len / 2, false), (0, false)] {
-        let mut tensor = Tensor::filled(&[before], old).unwrap();
+        let mut tensor = Tensor::full(&[before], old).unwrap();
         let memory = tensor.as_slice().as_ptr();
         into(Any::Tensor(&mut tensor)).unwrap();
         assert_eq!((tensor.shape(), tensor.as_slice()), (shape, expected.as_slice()), "{door}, {before} elements");
@@ -153,7 +153,7 @@ fn bags_and_spaces_and_their_plans() {
     let params = (Given::All(0.5), Given::All(128));
     let run = || sum.run(&codes.map(map, params), &bags);
     agrees("a map of bags", OLD, run, into!(|out| sum.run_into(&codes.map(map, params), &bags, out)));
-    let plan = sum.plan(&Spec::of(codes.layout()).map(map), &bags).unwrap();
+    let plan = sum.plan(&Spec::from_layout(codes.layout()).map(map), &bags).unwrap();
     let run = || plan.run(&codes.map(map, params), &Bags::planned(&indices));
     agrees(
         "a plan of a map of bags",
@@ -201,7 +201,7 @@ fn types_known_at_run_time() {
     let run = || gather.run(&data, &indices);
     agrees_dyn("Gather", run, |out| gather.run_into(&data, &indices, out));
     let plan = gather
-        .plan(&Spec::dynamic(f32::DTYPE, data.layout()), &Spec::dynamic(IndexType::U32.dtype(), indices.layout()))
+        .plan(&Spec::from_dtype(f32::DTYPE, data.layout()), &Spec::from_dtype(IndexType::U32.dtype(), indices.layout()))
         .unwrap();
     agrees_dyn("DynPlan", || plan.run(&data, &indices), |out| plan.run_into(&data, &indices, out));
 
@@ -213,19 +213,19 @@ fn types_known_at_run_time() {
     let layouts = (tuples.layout(), updates.layout());
     let plan = nd
         .plan(
-            &Spec::dynamic(f32::DTYPE, &Layout::contiguous(&[6, 4]).unwrap()),
-            &Spec::dynamic(IndexType::U32.dtype(), layouts.0),
-            &Spec::dynamic(f32::DTYPE, layouts.1),
+            &Spec::from_dtype(f32::DTYPE, &Layout::contiguous(&[6, 4]).unwrap()),
+            &Spec::from_dtype(IndexType::U32.dtype(), layouts.0),
+            &Spec::from_dtype(f32::DTYPE, layouts.1),
         )
         .unwrap();
     let run = || plan.run(&data, &tuples, &updates);
-    agrees_dyn("ScatterPlan<Any, Any>", run, |out| plan.run_into(&data, &tuples, &updates, out));
+    agrees_dyn("ScatterPlan<Dyn, Dyn>", run, |out| plan.run_into(&data, &tuples, &updates, out));
 
     let packed = View::new(&ids, &[1, 3]).unwrap();
     let packed = DynView::from(&packed);
     let (sum, bags) = (EmbeddingBag::new(Reduction::Add), Bags::packed(&packed));
     agrees_dyn("EmbeddingBag", || sum.run(&data, &bags), |out| sum.run_into(&data, &bags, out));
-    let plan = sum.plan(&Spec::dynamic(f32::DTYPE, data.layout()), &bags).unwrap();
+    let plan = sum.plan(&Spec::from_dtype(f32::DTYPE, data.layout()), &bags).unwrap();
     agrees_dyn(
         "BagPlan of types known at run time",
         || plan.run(&data, &Bags::planned(&packed)),
@@ -236,7 +236,7 @@ fn types_known_at_run_time() {
     let run = || blocks.run(&data);
     agrees_dyn("BatchToSpace", run, |out| blocks.run_into(&data, out));
     let plan = blocks.plan(&data).unwrap();
-    agrees_dyn("RearrangePlan<Any>", || plan.run(&data), |out| plan.run_into(&data, out));
+    agrees_dyn("RearrangePlan<Dyn>", || plan.run(&data), |out| plan.run_into(&data, out));
 }
 
 #[test]
@@ -274,13 +274,13 @@ fn errors_and_panics_leave_a_tensor_that_can_be_used() {
     let (data, bad) = (View::new(&table, &[6, 4]).unwrap(), View::new(&ids, &[3]).unwrap());
     let good = View::new(&ids[..2], &[2]).unwrap();
     let gather = Gather::new(0);
-    let mut tensor = Tensor::filled(&[7], OLD).unwrap();
+    let mut tensor = Tensor::full(&[7], OLD).unwrap();
     assert!(matches!(gather.run_into(&data, &bad, &mut tensor), Err(Error::IndexOutOfRange { .. })));
     is_sound(&tensor, OLD);
     gather.run_into(&data, &good, &mut tensor).unwrap();
     assert_eq!(tensor, gather.run(&data, &good).unwrap());
 
-    let mut tensor = Tensor::filled(&[7], OLD).unwrap();
+    let mut tensor = Tensor::full(&[7], OLD).unwrap();
     assert!(matches!(Gather::new(9).run_into(&data, &bad, &mut tensor), Err(Error::AxisOutOfRange { .. })));
     is_sound(&tensor, OLD);
     assert_eq!(tensor.shape(), [7], "nothing was planned yet");
@@ -302,7 +302,7 @@ fn errors_and_panics_leave_a_tensor_that_can_be_used() {
 fn tensors_show_their_shape_and_first_values() {
     let tensor = Tensor::new(vec![1, 2, 3, 4], &[2, 2]).unwrap();
     assert_eq!(format!("{tensor:?}"), "Tensor { shape: [2, 2], values: [1, 2, 3, 4] }");
-    let long = format!("{:?}", Tensor::filled(&[1000], 7u8).unwrap());
+    let long = format!("{:?}", Tensor::full(&[1000], 7u8).unwrap());
     assert!(long.starts_with("Tensor { shape: [1000], values: [7, 7,") && long.ends_with("7], .. }"), "{long}");
     assert!(long.len() < 100, "{long}");
     assert_eq!(format!("{:?}", Tensor::<f32>::default()), "Tensor { shape: [0], values: [] }");
@@ -331,7 +331,7 @@ fn generic_code_can_take_any_output() {
 /// A function that does not ask whether the compiler knows the types of a plan.
 #[test]
 fn generic_code_can_take_any_plan() {
-    fn rows<K: Gathered, I: IndexKind>(
+    fn rows<K: GatherKind, I: IndexKind>(
         plan: &Plan<K, I>,
         data: &impl Source<Kind = K>,
         ids: &impl Source<Kind = I>,
@@ -344,7 +344,7 @@ fn generic_code_can_take_any_plan() {
     // The types follow from the views.
     let typed = rows(&gather.plan(&table, &ids).unwrap(), &table, &ids).unwrap();
     let plan = gather
-        .plan(&Spec::dynamic(f32::DTYPE, table.layout()), &Spec::dynamic(IndexType::U8.dtype(), ids.layout()))
+        .plan(&Spec::from_dtype(f32::DTYPE, table.layout()), &Spec::from_dtype(IndexType::U8.dtype(), ids.layout()))
         .unwrap();
     let (table, ids) = (DynView::from(&table), DynView::from(&ids));
     assert_eq!(rows(&plan, &table, &ids).unwrap().downcast::<f32>().unwrap(), typed);

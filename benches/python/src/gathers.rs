@@ -1,6 +1,6 @@
 //! The gathers.
 
-use gather_core::{Gather, GatherElements, GatherNd, IndexAttributes, IndexOperator, NegativeIndex, OutOfBounds, Par};
+use gather_core::{Gather, GatherElements, GatherNd, GatherOperator, IndexAttributes, NegativeIndex, OutOfBounds, Par};
 use pyo3::prelude::*;
 
 use crate::{Array, policy, run};
@@ -21,7 +21,7 @@ impl Settings {
     }
 
     /// An operator with these settings.
-    pub(crate) fn on<A: IndexAttributes>(self, op: IndexOperator<A>) -> IndexOperator<A> {
+    pub(crate) fn on<A: IndexAttributes>(self, op: GatherOperator<A>) -> GatherOperator<A> {
         op.negative_index(self.negative).out_of_bounds(self.out_of_bounds).par(self.par)
     }
 }

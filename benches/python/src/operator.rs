@@ -1,7 +1,7 @@
 //! The operators behind one face.
 
 use gather_core::{
-    Any, DynPlan, DynView, DynViewMut, Error, Explain, IndexAttributes, IndexOperator, RearrangePlan, Reduction,
+    Dyn, DynPlan, DynView, DynViewMut, Error, Explain, GatherOperator, IndexAttributes, RearrangePlan, Reduction,
     Registry, ScatterAttributes, ScatterOperator, ScatterPlan, Shape, SpaceAttributes, SpaceOperator, Spec,
 };
 use pyo3::exceptions::PyValueError;
@@ -92,22 +92,22 @@ pub(crate) trait Planned: Send + Sync {
 }
 
 /// What a plan is made for.
-fn spec(input: &Input<'_>) -> Spec<Any> {
-    Spec::dynamic(input.dtype(), input.layout())
+fn spec(input: &Input<'_>) -> Spec<Dyn> {
+    Spec::from_dtype(input.dtype(), input.layout())
 }
 
-impl<A: IndexAttributes + Sync> Operator for IndexOperator<A> {
+impl<A: IndexAttributes + Sync> Operator for GatherOperator<A> {
     fn output_shape(&self, inputs: &Inputs<'_>) -> PyResult<Shape> {
         self.output_shape(inputs.data.layout().shape(), inputs.indices()?.layout().shape()).map_err(python)
     }
 
     fn run_into(&self, views: &Views<'_>, out: &mut DynViewMut<'_>) -> PyResult<()> {
-        IndexOperator::run_into(self, &views.data, views.indices()?, out).map_err(python)
+        GatherOperator::run_into(self, &views.data, views.indices()?, out).map_err(python)
     }
 
     fn plan(&self, inputs: &Inputs<'_>) -> PyResult<Box<dyn Planned>> {
         let (data, indices) = (&inputs.data, inputs.indices()?);
-        boxed(IndexOperator::plan(self, &spec(data), &spec(indices)))
+        boxed(GatherOperator::plan(self, &spec(data), &spec(indices)))
     }
 }
 
@@ -170,6 +170,6 @@ macro_rules! planned {
 
 planned! {
     DynPlan: |views| (&views.data, views.indices()?);
-    RearrangePlan<Any>: |views| (&views.data);
-    ScatterPlan<Any, Any>: |views| (&views.data, views.indices()?, views.updates()?);
+    RearrangePlan<Dyn>: |views| (&views.data);
+    ScatterPlan<Dyn, Dyn>: |views| (&views.data, views.indices()?, views.updates()?);
 }

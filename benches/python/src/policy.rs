@@ -1,6 +1,6 @@
 //! Attributes by their names.
 
-use gather_core::{Mode, NegativeIndex, OutOfBounds, Par, Reduction, ScatterOutOfBounds};
+use gather_core::{DepthMode, NegativeIndex, OutOfBounds, Par, Reduction, ScatterOutOfBounds};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -53,8 +53,8 @@ pub(crate) fn reduction(name: &str) -> PyResult<Reduction> {
 }
 
 /// The order of a block's places in the depth.
-pub(crate) fn mode(name: &str) -> PyResult<Mode> {
-    named("mode", name, &[("dcr", Mode::Dcr), ("crd", Mode::Crd)])
+pub(crate) fn mode(name: &str) -> PyResult<DepthMode> {
+    named("mode", name, &[("dcr", DepthMode::Dcr), ("crd", DepthMode::Crd)])
 }
 
 /// `None`: the call chooses its number of threads, up to rayon's global pool. Else at most this number, however small

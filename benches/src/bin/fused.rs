@@ -57,7 +57,7 @@ fn tables(bags: usize, len: usize, budget: Duration) {
     let formats = [FusedFormat::Torch8, FusedFormat::Fbgemm4, FusedFormat::F16, FusedFormat::F32];
     let shapes: Vec<_> = (0..24).map(|number| (formats[number % 4], [16, 64, 32, 128, 8][number % 5])).collect();
     let bytes = shapes.iter().map(|&(format, columns)| {
-        let mut numbers = Tensor::filled(&[ROWS, columns], 0f32).expect("a table that fits");
+        let mut numbers = Tensor::full(&[ROWS, columns], 0f32).expect("a table that fits");
         numbers.as_mut_slice().fill_with(|| random.fraction() as f32 - 0.5);
         FusedRows::quantize(format, &numbers.view()).expect("rows that fit")
     });
@@ -67,7 +67,7 @@ fn tables(bags: usize, len: usize, budget: Duration) {
         .zip(&shapes)
         .map(|(bytes, &(format, columns))| FusedRows::new(bytes.view(), format, columns).expect("rows of the format"));
     let fused: Vec<_> = fused.collect();
-    let mut ids = Tensor::filled(&[24, bags * len], 0i64).expect("indices that fit");
+    let mut ids = Tensor::full(&[24, bags * len], 0i64).expect("indices that fit");
     ids.as_mut_slice().fill_with(|| random.below(ROWS) as i64);
     let ids: Vec<_> =
         ids.as_slice().chunks(bags * len).map(|ids| View::new(ids, &[bags, len]).expect("as many")).collect();
@@ -106,11 +106,11 @@ fn tables(bags: usize, len: usize, budget: Duration) {
 
 fn run(name: &str, [rows, columns]: [usize; 2], [bags, len]: [usize; 2], budget: Duration) {
     let mut random = Random::new(37);
-    let mut numbers = Tensor::filled(&[rows, columns], 0f32).expect("a table that fits");
+    let mut numbers = Tensor::full(&[rows, columns], 0f32).expect("a table that fits");
     numbers.as_mut_slice().fill_with(|| random.fraction() as f32 - 0.5);
-    let mut ids = Tensor::filled(&[bags, len], 0i64).expect("indices that fit");
+    let mut ids = Tensor::full(&[bags, len], 0i64).expect("indices that fit");
     ids.as_mut_slice().fill_with(|| random.below(rows) as i64);
-    let mut weights = Tensor::filled(&[bags, len], 0f32).expect("weights that fit");
+    let mut weights = Tensor::full(&[bags, len], 0f32).expect("weights that fit");
     weights.as_mut_slice().fill_with(|| random.fraction() as f32);
     let (ids_view, weights_view) = (ids.view(), weights.view());
     let packed = Bags::packed(&ids_view);
@@ -140,8 +140,8 @@ fn run(name: &str, [rows, columns]: [usize; 2], [bags, len]: [usize; 2], budget:
         let (floats, halves) = (table.to::<f32>(), table.to::<f16>());
         let half = op(Par::Seq).plan(&halves, &packed).expect("a workload of the list");
         let single = op(Par::Seq).plan(&numbers.view(), &packed).expect("a workload of the list");
-        let [mut a, mut b, mut c, mut d] = [(); 4].map(|()| Tensor::filled(&[bags, columns], f32::NAN).expect("sums"));
-        let mut h = Tensor::filled(&[bags, columns], f16::NAN).expect("sums that fit");
+        let [mut a, mut b, mut c, mut d] = [(); 4].map(|()| Tensor::full(&[bags, columns], f32::NAN).expect("sums"));
+        let mut h = Tensor::full(&[bags, columns], f16::NAN).expect("sums that fit");
         let times = {
             let mut calls: [&mut (dyn FnMut() + Send); 5] = [
                 &mut || one.run_into(&floats, &Bags::planned(&ids_view), &mut a).expect("indices in range"),

@@ -1,10 +1,10 @@
 //! Times gathers at random from large tables on pages of the usual size and on huge pages, and prints tables of
 //! medians: `large [--mib N] [--seconds S] [--file FOLDER]`.
 //!
-//! The first table is of calls: milliseconds that one thread has a CPU, planned into warm memory, in turn with the plain
-//! loop, both from either of two tables with the same contents. The second is a copy of the first that
-//! `gather_core::promote` has moved to huge pages; how many of them it reached stands above. Indices are `i64`, uniform.
-//! Without `--mib` the tables have 64, 512 and 2048 MiB.
+//! The first table is of calls: milliseconds that one thread has a CPU, planned into warm memory, in turn with the
+//! plain loop, both from either of two tables with the same contents. The second is a copy of the first that
+//! `gather_core::promote` has moved to huge pages; how many of them it reached stands above. Indices are `i64`,
+//! uniform. Without `--mib` the tables have 64, 512 and 2048 MiB.
 //!
 //! The second table has the ways to make such a table, in seconds of the clock, with their page faults; with
 //! `--file FOLDER` from a file too, which is made there, removed, and in memory.
@@ -86,7 +86,7 @@ fn measure(bytes: usize, options: &Options) -> Result<(), String> {
             "{} MiB: {} of {} places on huge pages after {:.3} s.\n",
             bytes >> 20,
             reached.huge,
-            reached.places,
+            reached.candidates,
             start.elapsed().as_secs_f64()
         ),
         Err(refused) => println!("{} MiB: {refused}.\n", bytes >> 20),
@@ -115,7 +115,9 @@ fn measure(bytes: usize, options: &Options) -> Result<(), String> {
         let gather = Gather::new(0).par(Par::Seq);
         let list = Layout::contiguous(&[count]).map_err(|error| error.to_string())?;
         let data = Layout::contiguous(&shape).map_err(|error| error.to_string())?;
-        let plan = gather.plan(&Spec::<f32>::of(&data), &Spec::<i64>::of(&list)).map_err(|error| error.to_string())?;
+        let plan = gather
+            .plan(&Spec::<f32>::from_layout(&data), &Spec::<i64>::from_layout(&list))
+            .map_err(|error| error.to_string())?;
         by_rows(&|table, out| {
             let (table, ids) = (View::new(table, &shape).expect("a table"), View::new(&ids, &[count]).expect("a list"));
             plan.run_into(&table, &ids, &mut out.view_mut()).expect("ids in range");
@@ -137,7 +139,9 @@ fn elements(bytes: usize, tables: [&Vec<f32>; 2], random: &mut Random, budget: D
     let layouts = [&shape, &list].map(|shape| Layout::contiguous(shape));
     let [Ok(data), Ok(indices)] = layouts else { return Err("a table that cannot be laid out".into()) };
     let op = GatherElements::new(0).par(Par::Seq);
-    let plan = op.plan(&Spec::<f32>::of(&data), &Spec::<i64>::of(&indices)).map_err(|error| error.to_string())?;
+    let plan = op
+        .plan(&Spec::<f32>::from_layout(&data), &Spec::<i64>::from_layout(&indices))
+        .map_err(|error| error.to_string())?;
     let ours = |table: &[f32], out: &mut Buffer<f32>| {
         let (table, ids) = (View::new(table, &shape).expect("a table"), View::new(&ids, &list).expect("a list"));
         plan.run_into(&table, &ids, &mut out.view_mut()).expect("ids in range");
@@ -206,8 +210,8 @@ fn fill(len: usize, folder: Option<&Path>) -> std::io::Result<()> {
         std::hint::black_box(promote(&mut table)).ok();
     });
     seconds("`Tensor::from_fn`", &mut || drop(Tensor::from_fn(&shape, value)));
-    seconds("`Tensor::filled`, then the values", &mut || {
-        let mut table = Tensor::filled(&shape, 0.0).expect("a table that fits");
+    seconds("`Tensor::full`, then the values", &mut || {
+        let mut table = Tensor::full(&shape, 0.0).expect("a table that fits");
         table.as_mut_slice().iter_mut().enumerate().for_each(|(at, to)| *to = value(at));
     });
     let Some(folder) = folder else {
@@ -222,7 +226,9 @@ fn fill(len: usize, folder: Option<&Path>) -> std::io::Result<()> {
         open().read_to_end(&mut bytes).expect("a file in memory");
         std::hint::black_box(bytes);
     });
-    seconds("`Tensor::read`", &mut || drop(Tensor::<f32>::read(open(), &shape).expect("a file in memory")));
+    seconds("`Tensor::from_reader`", &mut || {
+        drop(Tensor::<f32>::from_reader(open(), &shape).expect("a file in memory"))
+    });
     fs::remove_file(&path)?;
     println!();
     Ok(())

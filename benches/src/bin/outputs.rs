@@ -46,7 +46,7 @@ impl Visitor for Table {
     fn visit<T: Element + Pod>(&mut self, name: &str, calls: &impl Calls<T>) {
         let shape = calls.shape();
         let pool = Pool::new();
-        let zeros = || Tensor::filled(&shape, T::ZERO).expect("a tensor that fits");
+        let zeros = || Tensor::full(&shape, T::ZERO).expect("a tensor that fits");
         let (mut on_line, mut memory) = (Buffer::<T>::zeroed(&shape), zeros());
         let (mut planned_again, mut again, mut fresh) = (Tensor::default(), Tensor::default(), None);
         let bytes = |values: &[T]| bytemuck::cast_slice::<T, u8>(values).to_vec();

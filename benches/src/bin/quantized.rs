@@ -70,8 +70,10 @@ where
     let theirs: QTensor = qtensor_from_ggml(dtype, &bytes, vec![ROWS, VALUES], &Device::Cpu)?;
     let their_ids = Candle::new(&ids[..], &Device::Cpu)?;
     let (data, ids) = (View::new(B::from_bytes(&bytes).0, &[ROWS, VALUES / N])?, View::new(&ids, &[IDS])?);
-    let plan = Gather::new(0).par(Par::Seq).plan(&Spec::of(data.layout()).map(map), &Spec::of(ids.layout()))?;
-    let mut out = Tensor::filled(&[IDS, VALUES / N], [0.0; N])?;
+    let plan = Gather::new(0)
+        .par(Par::Seq)
+        .plan(&Spec::from_layout(data.layout()).map(map), &Spec::from_layout(ids.layout()))?;
+    let mut out = Tensor::full(&[IDS, VALUES / N], [0.0; N])?;
     plan.run_into(&data.map(map, ()), &ids, &mut out.view_mut())?;
 
     let expected = theirs.embedding(&their_ids)?.flatten_all()?.to_vec1::<f32>()?;
@@ -113,7 +115,7 @@ fn block_quantized(rounds: usize) -> Result<(), Box<dyn std::error::Error>> {
     let op = Gather::new(0).out_of_bounds(OutOfBounds::Zero).par(Par::Seq);
     let blocks = data.blocks(Codes::Bits4, BLOCK, &scale_view);
     let plan = op.plan(&blocks, &indices)?;
-    let mut out = Tensor::filled(&[IDS, VALUES], f32::NAN)?;
+    let mut out = Tensor::full(&[IDS, VALUES], f32::NAN)?;
     plan.run_into(&blocks, &indices, &mut out.view_mut())?;
     for (at, &value) in out.as_slice().iter().enumerate() {
         let from = ids[at / VALUES] as usize * VALUES + at % VALUES;

@@ -95,7 +95,7 @@ fn rescore<T: Element + Pod, Q: Element, U: Element + Into<f64>, P>(
     let data = View::new(table, &[rows, width]).expect("a table");
     let ids: Vec<_> = lists.chunks(IDS).map(|ids| View::new(ids, &[IDS]).expect("ids")).collect();
     let gather = Gather::new(0).par(Par::Seq);
-    let plan = gather.plan(&Spec::of(data.layout()).rows(function), &ids[0]).expect("a plan");
+    let plan = gather.plan(&Spec::from_layout(data.layout()).rows(function), &ids[0]).expect("a plan");
     let given = (Given::All(query),);
 
     let loop_over = |ids: &[u32], out: &mut [U]| {
@@ -169,7 +169,7 @@ fn embed(bench: &Bench, float: impl Fn(u64) -> f32 + Copy) {
     let numbers: Vec<u32> = (0..ids.len() as u32).collect();
     let numbers = View::new(&numbers, &SHAPE).expect("numbers");
     let gathered_layout = Layout::contiguous(&[ids.len(), WIDTH]).expect("a layout");
-    let normed = gather.plan(&Spec::of(&gathered_layout).rows(&rows::layer_norm()), &numbers).expect("a plan");
+    let normed = gather.plan(&Spec::from_layout(&gathered_layout).rows(&rows::layer_norm()), &numbers).expect("a plan");
     let [mut gathered, mut two, mut one] = [(); 3].map(|()| Buffer::<f32>::aligned(&[len]));
     let mut fresh = Tensor::default();
     let mut in_two = || {

@@ -158,13 +158,13 @@ impl Bench {
         }
         let row = elements.len() / ROWS;
         let table = View::new(elements, &[ROWS, row]).expect("a table");
-        let mut out = Tensor::filled(&[IDS, row], U::NONE).expect("memory");
-        let mut plain = Tensor::filled(&[IDS, VALUES], U::Of::NONE).expect("memory");
-        let mut filled = Tensor::filled(&[IDS, VALUES], U::Of::NONE).expect("memory");
+        let mut out = Tensor::full(&[IDS, row], U::NONE).expect("memory");
+        let mut plain = Tensor::full(&[IDS, VALUES], U::Of::NONE).expect("memory");
+        let mut filled = Tensor::full(&[IDS, VALUES], U::Of::NONE).expect("memory");
         let ids = self.ids.view();
         let plan = Gather::new(0)
             .par(Par::Seq)
-            .plan(&Spec::of(table.layout()).map(map), &Spec::of(ids.layout()))
+            .plan(&Spec::from_layout(table.layout()).map(map), &Spec::from_layout(ids.layout()))
             .expect("a plan");
 
         let ours = |out: &mut Tensor<U>| {

@@ -92,7 +92,9 @@ fn elements(name: String, axis: usize, share: usize) -> Case {
         let ids = indices(N * N, N, share);
         let op = GatherElements::new(axis as i64).out_of_bounds(OutOfBounds::Zero).level(level).par(Par::Seq);
         let layout = Layout::contiguous(&[N, N]).expect("a layout");
-        let plan = op.plan(&Spec::<f32>::of(&layout), &Spec::<i64>::of(&layout)).expect("a level of this machine");
+        let plan = op
+            .plan(&Spec::<f32>::from_layout(&layout), &Spec::<i64>::from_layout(&layout))
+            .expect("a level of this machine");
         let (ours, theirs) = ((data.clone(), ids.clone()), (data, ids));
         Row::new(
             &vec![1f32; N * N],
@@ -126,8 +128,9 @@ fn tuples(name: String, share: usize) -> Case {
         let op = GatherNd::new().out_of_bounds(OutOfBounds::Zero).level(level).par(Par::Seq);
         let shape = [DIM, DIM, ROW];
         let layouts = [Layout::contiguous(&shape), Layout::contiguous(&[COUNT, 2])].map(|of| of.expect("a layout"));
-        let plan =
-            op.plan(&Spec::<f32>::of(&layouts[0]), &Spec::<i64>::of(&layouts[1])).expect("a level of this machine");
+        let plan = op
+            .plan(&Spec::<f32>::from_layout(&layouts[0]), &Spec::<i64>::from_layout(&layouts[1]))
+            .expect("a level of this machine");
         let (ours, theirs) = ((data.clone(), ids.clone()), (data, ids));
         Row::new(
             &vec![1f32; COUNT * ROW],
@@ -162,8 +165,8 @@ fn scatter(name: String, shape: [usize; 3], reversed: bool) -> Case {
         let op = ScatterElements::new(1).reduction(Reduction::Add).level(level).par(Par::Seq);
         let plan = op.plan(
             &Spec::<f32>::new(&shape).unwrap(),
-            &Spec::<i64>::of(&whole.expect("a layout")),
-            &Spec::<f32>::of(&of_updates.expect("a layout")),
+            &Spec::<i64>::from_layout(&whole.expect("a layout")),
+            &Spec::<f32>::from_layout(&of_updates.expect("a layout")),
         );
         let plan = plan.expect("a level of this machine");
         let (ours, theirs) = ((ids.clone(), updates.clone()), (ids, updates));
@@ -226,7 +229,7 @@ fn reversed(name: String, rank: usize, axis: usize) -> Case {
         let plan = Gather::new(axis as i64)
             .level(level)
             .par(Par::Seq)
-            .plan(&Spec::<f32>::of(&of_data), &Spec::<i64>::of(&two));
+            .plan(&Spec::<f32>::from_layout(&of_data), &Spec::<i64>::from_layout(&two));
         let plan = plan.expect("a level of this machine");
         let theirs = data.clone();
         let steps = strides.clone();

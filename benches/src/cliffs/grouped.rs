@@ -56,8 +56,8 @@ fn grouped<T: Number, const ROW: usize>(
         let plan = op
             .plan(
                 &Spec::<T>::new(&[rows, ROW]).unwrap(),
-                &Spec::<i64>::of(&layout(&[updates, 1])),
-                &Spec::<T>::of(&layout(&[updates, ROW])),
+                &Spec::<i64>::from_layout(&layout(&[updates, 1])),
+                &Spec::<T>::from_layout(&layout(&[updates, ROW])),
             )
             .expect("a level of this machine");
         let (ours, theirs) = ((ids.clone(), new.clone()), (ids, new));
@@ -117,7 +117,11 @@ fn last_axis() -> Case {
         let layout = Layout::contiguous(&LAST_AXIS).expect("a layout");
         let op = ScatterElements::onnx18(1, Reduction::Add).par(Par::Seq).level(level);
         let plan = op
-            .plan(&Spec::<f32>::new(&LAST_AXIS).unwrap(), &Spec::<i64>::of(&layout), &Spec::<f32>::of(&layout))
+            .plan(
+                &Spec::<f32>::new(&LAST_AXIS).unwrap(),
+                &Spec::<i64>::from_layout(&layout),
+                &Spec::<f32>::from_layout(&layout),
+            )
             .expect("a level of this machine");
         let (ours, theirs) = ((ids.clone(), new.clone()), (ids, new));
         Row::new(

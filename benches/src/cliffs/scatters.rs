@@ -65,8 +65,8 @@ fn plan<I: Index>(level: Level, bins: usize, step: isize) -> gather_core::Scatte
         .level(level)
         .plan(
             &Spec::new(&[bins]).expect("a layout"),
-            &Spec::of(&indices.expect("a layout")),
-            &Spec::of(&updates.expect("a layout")),
+            &Spec::from_layout(&indices.expect("a layout")),
+            &Spec::from_layout(&updates.expect("a layout")),
         )
         .expect("a level of this machine")
 }

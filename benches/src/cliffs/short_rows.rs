@@ -4,7 +4,7 @@
 use std::rc::Rc;
 
 use gather_core::{
-    Any, BagPlan, Bags, Bitmap, DynView, DynViewMut, EmbeddingBag, FusedFormat, FusedRows, Gather, Given, Nulls, Par,
+    BagPlan, Bags, Bitmap, Dyn, DynView, DynViewMut, EmbeddingBag, FusedFormat, FusedRows, Gather, Given, Nulls, Par,
     Reduction, RowFunction, Spec, View, ViewMut, maps, row_kernels, rows,
 };
 
@@ -181,7 +181,7 @@ fn dyn_bags(columns: usize, len: usize) -> Case {
         let ids = ids(DYN_BAGS * len, ROWS);
         let offsets: Rc<Vec<i64>> = Rc::new((0..DYN_BAGS).map(|bag| (bag * len) as i64).collect());
         let op = EmbeddingBag::new(Reduction::Add).par(Par::Seq).level(level);
-        let plan: BagPlan<Any, Any> = {
+        let plan: BagPlan<Dyn, Dyn> = {
             let (ids, offsets) = (view(&ids, &[ids.len()]), view(&offsets, &[DYN_BAGS]));
             let table = view(&table, &[ROWS, columns]);
             let (ids, offsets) = (DynView::from(&ids), DynView::from(&offsets));

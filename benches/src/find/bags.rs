@@ -84,7 +84,7 @@ fn make<T: Number, I: Id, R: Reduce<T> + 'static>(
     let at = if packed { vec![bags, mean_len] } else { vec![count] };
     let view = View::new(&ids, &at).expect("indices of their shape");
     let starts = View::new(&offsets, &[bags]).expect("an offset for each bag");
-    let data = Spec::<T>::of(&table_at.layout());
+    let data = Spec::<T>::from_layout(&table_at.layout());
     let plan = match packed {
         true => op.plan(&data, &Bags::packed(&view)),
         false => op.plan(&data, &Bags::new(&view, &starts)),

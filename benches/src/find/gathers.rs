@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use bytemuck::Pod;
 use gather_core::{
-    Element, Gather, GatherElements, GatherNd, IndexAttributes, IndexOperator, NegativeIndex, OutOfBounds, Par, Spec,
+    Element, Gather, GatherElements, GatherNd, GatherOperator, IndexAttributes, NegativeIndex, OutOfBounds, Par, Spec,
 };
 use half::f16;
 use num_complex::Complex;
@@ -212,7 +212,7 @@ fn make<T: Element + Pod, I: Id, A: IndexAttributes + Clone + 'static>(
     name: &str,
     draw: &mut Draw,
     shapes: &Shapes,
-    op: IndexOperator<A>,
+    op: GatherOperator<A>,
     zero: T,
     (rules, loops): Plain<T, I>,
 ) -> Found {
@@ -233,7 +233,11 @@ fn make<T: Element + Pod, I: Id, A: IndexAttributes + Clone + 'static>(
     let ids = Rc::new(ids);
     let nest = shapes.nest(&out_at, &data_at, &ids_at, 1);
     let plan = op
-        .plan_into(&Spec::<T>::of(&data_at.layout()), &Spec::<I>::of(&ids_at.layout()), &out_at.layout())
+        .plan_into(
+            &Spec::<T>::from_layout(&data_at.layout()),
+            &Spec::<I>::from_layout(&ids_at.layout()),
+            &out_at.layout(),
+        )
         .expect("a valid call");
     let name = format!(
         "{name}, {} by {} {order}, {:?}, {}% bad, {}",

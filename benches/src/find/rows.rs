@@ -156,7 +156,7 @@ fn function<T: Element + Pod, U: Element + Pod, I: Id, P: Policy>(
     let (ids, order) = shape.ids::<I, P>(draw);
     let op = operator::<P>(draw);
     let data = View::new(&table, &[rows, columns]).expect("a table");
-    let plan = op.plan(&Spec::of(data.layout()).rows(&function), &id_view(&ids)).expect("a valid call");
+    let plan = op.plan(&Spec::from_layout(data.layout()).rows(&function), &id_view(&ids)).expect("a valid call");
     let way = ["a slice", "slices per index", "slices per row"][per];
     let name = format!("{} {}, {way}, {:?}", function.name(), shape.name(order), P::RULES.out_of_bounds);
     let facts =

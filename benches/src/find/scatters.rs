@@ -113,7 +113,11 @@ fn make<T: Element<Number: Number> + Pod, I: Id, A: ScatterAttributes + Clone + 
     let nest = shapes.nest(&updates_of, &data_of, &ids_at, numbers);
     let include_self = op.get_include_self();
     let plan = op
-        .plan(&Spec::<T>::of(&data_at.layout()), &Spec::<I>::of(&ids_at.layout()), &Spec::of(&updates_at.layout()))
+        .plan(
+            &Spec::<T>::from_layout(&data_at.layout()),
+            &Spec::<I>::from_layout(&ids_at.layout()),
+            &Spec::from_layout(&updates_at.layout()),
+        )
         .expect("a valid call");
     let name = format!(
         "{name}, {:?} by {} {order}, updates {}, {:?}, {}% bad, {}",

@@ -5,7 +5,8 @@ use std::rc::Rc;
 
 use bytemuck::Pod;
 use gather_core::{
-    BatchToSpace, DepthToSpace, Element, Mode, Par, SpaceAttributes, SpaceOperator, SpaceToBatch, SpaceToDepth, Spec,
+    BatchToSpace, DepthMode, DepthToSpace, Element, Par, SpaceAttributes, SpaceOperator, SpaceToBatch, SpaceToDepth,
+    Spec,
 };
 use half::f16;
 
@@ -61,7 +62,7 @@ fn of_type<T: Element + Pod>(name: &str, draw: &mut Draw, zero: T) -> Option<Fou
     shape.resize(rank, draw.between(1, 8));
     let block = draw.between(1, 4);
     let places = block.pow(rank as u32 - 2);
-    let mode = draw.pick(&[Mode::Dcr, Mode::Crd]);
+    let mode = draw.pick(&[DepthMode::Dcr, DepthMode::Crd]);
     if shape.iter().product::<usize>() * places > 4 * draw.limits.out {
         return None;
     }
@@ -144,7 +145,7 @@ fn depth<T: Element + Pod, A: SpaceAttributes + Clone + 'static>(
     draw: &mut Draw,
     shape: &[usize],
     op: &SpaceOperator<A>,
-    (block, mode): (usize, Mode),
+    (block, mode): (usize, DepthMode),
     zero: T,
 ) -> Option<Found> {
     let out = op.output_shape(shape).ok()?.to_vec();
@@ -155,8 +156,8 @@ fn depth<T: Element + Pod, A: SpaceAttributes + Clone + 'static>(
     let to_space = out[1] < shape[1];
     // The channel of the deep tensor for one of the other and a place in its block.
     let deep = |channel: usize, place: usize| match mode {
-        Mode::Dcr => place * channels + channel,
-        Mode::Crd => channel * places + place,
+        DepthMode::Dcr => place * channels + channel,
+        DepthMode::Crd => channel * places + place,
     };
     let mut others: Vec<Vec<Vec<Option<isize>>>> = Vec::new();
     if to_space {
@@ -200,7 +201,7 @@ fn make<T: Element + Pod, A: SpaceAttributes + Clone + 'static>(
     let op = op.clone().par(Par::Seq).level(draw.level);
     let data = Rc::new(draw.values::<T>(at.len));
     let face = draw.pick(&Face::ALL);
-    let plan = op.plan(&Spec::of(&at.layout())).expect("a valid call");
+    let plan = op.plan(&Spec::from_layout(&at.layout())).expect("a valid call");
     let out_at = Place::contiguous(out);
     let name = format!("{name}, {}, {}", at.name(), face.name(&out_at));
     let explained = plan.explain().to_string();

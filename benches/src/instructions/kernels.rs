@@ -256,7 +256,7 @@ impl Kernel {
                 let op = $op.out_of_bounds(policy).level(level).par(Par::Seq);
                 let op = if let Some(method) = method { op.method(method) } else { op };
                 AnyPlan::Index(Box::new(
-                    op.plan(&Spec::<T>::of(&data), &Spec::<I>::of(&indices)).expect("a legal call"),
+                    op.plan(&Spec::<T>::from_layout(&data), &Spec::<I>::from_layout(&indices)).expect("a legal call"),
                 ))
             }};
         }
@@ -266,7 +266,7 @@ impl Kernel {
             Kind::GatherNd { .. } => planned!(GatherNd::new()),
             Kind::BatchToSpace { block, begin, end } => {
                 let op = BatchToSpace::new(&block, &begin, &end).level(level).par(Par::Seq);
-                AnyPlan::Copy(Box::new(op.plan(&Spec::of(&data)).expect("a legal call")))
+                AnyPlan::Copy(Box::new(op.plan(&Spec::from_layout(&data)).expect("a legal call")))
             }
         }
     }

@@ -46,8 +46,8 @@ fn scatter<I: Index + Position, A: ScatterAttributes + Clone>(
     let plan = op
         .plan(
             &Spec::<f32>::new(shape).unwrap(),
-            &Spec::<I>::of(&layout(index_shape)),
-            &Spec::<f32>::of(&layout(update_shape)),
+            &Spec::<I>::from_layout(&layout(index_shape)),
+            &Spec::<f32>::from_layout(&layout(update_shape)),
         )
         .expect(LEGAL);
     let (indices, views) =

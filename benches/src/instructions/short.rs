@@ -87,7 +87,9 @@ impl<I: Index + Position> Rows<I> {
     }
 
     fn plan(&self, level: Level) -> Plan<f32, I> {
-        op(level).plan(&Spec::of(&layout(&TABLE)), &Spec::of(&layout(&[self.ids.len()]))).expect(LEGAL)
+        op(level)
+            .plan(&Spec::from_layout(&layout(&TABLE)), &Spec::from_layout(&layout(&[self.ids.len()])))
+            .expect(LEGAL)
     }
 
     fn planned(mut self, level: Level) {
@@ -133,7 +135,8 @@ fn op(level: Level) -> Gather {
 fn elements(level: Level) {
     let (values, picks) = (numbers(&SQUARE), ids::<u32>(SQUARE.iter().product(), SQUARE[1]));
     let op = GatherElements::new(1).par(Par::Seq).level(level);
-    let plan = op.plan(&Spec::<f32>::of(&layout(&SQUARE)), &Spec::<u32>::of(&layout(&SQUARE))).expect(LEGAL);
+    let plan =
+        op.plan(&Spec::<f32>::from_layout(&layout(&SQUARE)), &Spec::<u32>::from_layout(&layout(&SQUARE))).expect(LEGAL);
     let (data, indices) = (View::new(&values, &SQUARE).expect(LEGAL), View::new(&picks, &SQUARE).expect(LEGAL));
     let mut memory = vec![f32::NAN; values.len()];
     let mut out = ViewMut::new(&mut memory, &SQUARE).expect(LEGAL);
@@ -146,7 +149,7 @@ fn elements(level: Level) {
 fn blocks(level: Level) {
     let values = numbers(&IMAGES);
     let op = BatchToSpace::new(&BLOCK, &[0; 4], &[0; 4]).par(Par::Seq).level(level);
-    let plan = op.plan(&Spec::<f32>::of(&layout(&IMAGES))).expect(LEGAL);
+    let plan = op.plan(&Spec::<f32>::from_layout(&layout(&IMAGES))).expect(LEGAL);
     let data = View::new(&values, &IMAGES).expect(LEGAL);
     let mut memory = vec![f32::NAN; values.len()];
     let mut out = ViewMut::new(&mut memory, plan.output_shape()).expect(LEGAL);
@@ -183,8 +186,8 @@ fn nulls(level: Level) {
 /// Dot products of eight rows of a table with a query.
 fn dots<T: gather_core::Element>(level: Level, dot: &RowFunction<T, f32, (rows::Slice<f32>,)>, table: Vec<T>) {
     let (ids, query) = (ids::<u32>(8, TABLE[0]), vec![1.0; TABLE[1]]);
-    let spec = Spec::<T>::of(&layout(&TABLE)).rows(dot);
-    let plan = op(level).plan(&spec, &Spec::<u32>::of(&layout(&[8]))).expect(LEGAL);
+    let spec = Spec::<T>::from_layout(&layout(&TABLE)).rows(dot);
+    let plan = op(level).plan(&spec, &Spec::<u32>::from_layout(&layout(&[8]))).expect(LEGAL);
     let (data, indices) = (View::new(&table, &TABLE).expect(LEGAL), View::new(&ids, &[8]).expect(LEGAL));
     let mut out = Tensor::default();
     let params = (Given::All(&query[..]),);

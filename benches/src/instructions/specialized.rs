@@ -138,7 +138,7 @@ fn image() {
     let data = View::new(&values, &PARTS).expect(LEGAL);
     for level in levels() {
         let op = BatchToSpace::new(&BLOCK, &[0; 4], &[0; 4]).par(Par::Seq).level(level);
-        let plan = op.plan(&Spec::<f32>::of(&layout(&PARTS))).expect(LEGAL);
+        let plan = op.plan(&Spec::<f32>::from_layout(&layout(&PARTS))).expect(LEGAL);
         check_planned(&name(level.name()), (&expected, plan.output_shape()), |out| {
             plan.run_into(&data, out).expect(LEGAL)
         });

@@ -120,16 +120,16 @@ impl Operator {
         let data = Layout::contiguous(workload.shape)?;
         let indices = Layout::contiguous(workload.index_shape)?;
         match self {
-            Operator::Gather(op) => {
-                op.plan(&Spec::of(&data), &Spec::of(&indices)).map(|plan| AnyPlan::Index(Box::new(plan)))
-            }
-            Operator::Elements(op) => {
-                op.plan(&Spec::of(&data), &Spec::of(&indices)).map(|plan| AnyPlan::Index(Box::new(plan)))
-            }
-            Operator::Nd(op) => {
-                op.plan(&Spec::of(&data), &Spec::of(&indices)).map(|plan| AnyPlan::Index(Box::new(plan)))
-            }
-            Operator::Space(op) => op.plan(&Spec::of(&data)).map(|plan| AnyPlan::Copy(Box::new(plan))),
+            Operator::Gather(op) => op
+                .plan(&Spec::from_layout(&data), &Spec::from_layout(&indices))
+                .map(|plan| AnyPlan::Index(Box::new(plan))),
+            Operator::Elements(op) => op
+                .plan(&Spec::from_layout(&data), &Spec::from_layout(&indices))
+                .map(|plan| AnyPlan::Index(Box::new(plan))),
+            Operator::Nd(op) => op
+                .plan(&Spec::from_layout(&data), &Spec::from_layout(&indices))
+                .map(|plan| AnyPlan::Index(Box::new(plan))),
+            Operator::Space(op) => op.plan(&Spec::from_layout(&data)).map(|plan| AnyPlan::Copy(Box::new(plan))),
         }
     }
 

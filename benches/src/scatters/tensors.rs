@@ -125,7 +125,7 @@ impl Tensors {
             Op::Adjoint(_) => {
                 // In place, on a copy of data, of which the first is fresh.
                 if out.is_empty() {
-                    *out = Tensor::filled(self.workload.data, 0.0).expect("a tensor that fits");
+                    *out = Tensor::full(self.workload.data, 0.0).expect("a tensor that fits");
                 }
                 return self.unplanned(threads, out.as_mut_slice());
             }

@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use gather_core::{
-    Any, BagPlan, Bags, DynView, DynViewMut, Element, EmbeddingBag, Given, Mapped, Par, Reduction, Spec, View, ViewMut,
+    BagPlan, Bags, Dyn, DynView, DynViewMut, Element, EmbeddingBag, Given, Mapped, Par, Reduction, Spec, View, ViewMut,
     maps,
 };
 
@@ -28,7 +28,7 @@ pub(super) struct Sum<'a> {
     op: EmbeddingBag,
     count: usize,
     plan: BagPlan<f32, u32>,
-    dynamic: BagPlan<Any, Any>,
+    dynamic: BagPlan<Dyn, Dyn>,
     ring: Ring<u32>,
     out: Vec<f32>,
 }
@@ -40,9 +40,9 @@ impl<'a> Sum<'a> {
         let ids = vec![0u32; count];
         let ids = View::new(&ids, &[1, count]).expect(LEGAL);
         let data = layout(&SHAPE);
-        let plan = op.plan(&Spec::<f32>::of(&data), &Bags::packed(&ids)).expect(LEGAL);
+        let plan = op.plan(&Spec::<f32>::from_layout(&data), &Bags::packed(&ids)).expect(LEGAL);
         let ids = DynView::from(&ids);
-        let dynamic = op.plan(&Spec::dynamic(f32::DTYPE, &data), &Bags::packed(&ids)).expect(LEGAL);
+        let dynamic = op.plan(&Spec::from_dtype(f32::DTYPE, &data), &Bags::packed(&ids)).expect(LEGAL);
         Sum { table: &table[..ROWS * DIM], op, count, plan, dynamic, ring: Ring::new(ROWS), out: vec![0.0; DIM] }
     }
 }
@@ -120,7 +120,8 @@ impl Codes {
         let op = EmbeddingBag::new(Reduction::Add).par(Par::Seq);
         let ids = vec![0u32; count];
         let ids = View::new(&ids, &[1, count]).expect(LEGAL);
-        let plan = op.plan(&Spec::of(&layout(&SHAPE)).map(&maps::dequantize()), &Bags::packed(&ids)).expect(LEGAL);
+        let plan =
+            op.plan(&Spec::from_layout(&layout(&SHAPE)).map(&maps::dequantize()), &Bags::packed(&ids)).expect(LEGAL);
         let codes = (0..ROWS * DIM).map(|at| (at * 7 % 251) as u8).collect();
         let scales = (0..ROWS).map(|row| 0.5 + (row % 5) as f32).collect();
         Codes { codes, scales, op, count, plan, ring: Ring::new(ROWS), out: vec![0.0; DIM] }

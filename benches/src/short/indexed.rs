@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use gather_core::{DynPlan, DynView, DynViewMut, Element, Gather, GatherElements, Index, Par, Plan, Spec, View};
-use gather_core::{IndexAttributes, IndexOperator, ViewMut};
+use gather_core::{GatherOperator, IndexAttributes, ViewMut};
 
 use super::ring::Ring;
 use super::{Call, LEGAL, Way, clock, each, layout, loops};
@@ -37,11 +37,12 @@ struct Plans<I> {
 }
 
 impl<I: Index> Plans<I> {
-    fn new<A: IndexAttributes>(op: &IndexOperator<A>, data: &[usize], ids: &[usize]) -> Self {
+    fn new<A: IndexAttributes>(op: &GatherOperator<A>, data: &[usize], ids: &[usize]) -> Self {
         let (data, ids) = (layout(data), layout(ids));
-        let typed = (Spec::of(&data), Spec::of(&ids));
+        let typed = (Spec::from_layout(&data), Spec::from_layout(&ids));
         let any_count = op.plan_any_count(&typed.0, &typed.1).or_else(|_| op.plan(&typed.0, &typed.1)).expect(LEGAL);
-        let dynamic = op.plan(&Spec::dynamic(f32::DTYPE, &data), &Spec::dynamic(I::TYPE.dtype(), &ids)).expect(LEGAL);
+        let dynamic =
+            op.plan(&Spec::from_dtype(f32::DTYPE, &data), &Spec::from_dtype(I::TYPE.dtype(), &ids)).expect(LEGAL);
         Plans { plan: op.plan(&typed.0, &typed.1).expect(LEGAL), any_count, dynamic }
     }
 }

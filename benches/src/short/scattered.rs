@@ -3,7 +3,7 @@
 use std::hint::black_box;
 use std::time::Duration;
 
-use gather_core::{Any, DynView, DynViewMut, Element, IndexType, Par, Reduction, ScatterNd, Spec};
+use gather_core::{Dyn, DynView, DynViewMut, Element, IndexType, Par, Reduction, ScatterNd, Spec};
 use gather_core::{ScatterPlan, View, ViewMut};
 
 use super::ring::Ring;
@@ -20,7 +20,7 @@ pub(super) struct Added {
     count: usize,
     plan: ScatterPlan<f32, u32>,
     any_count: ScatterPlan<f32, u32>,
-    dynamic: ScatterPlan<Any, Any>,
+    dynamic: ScatterPlan<Dyn, Dyn>,
     ring: Ring<u32>,
     updates: Vec<f32>,
     out: Vec<f32>,
@@ -31,7 +31,7 @@ impl Added {
     pub(super) fn new(count: usize) -> Self {
         let op = ScatterNd::new().reduction(Reduction::Add).par(Par::Seq);
         let (ids, updates) = (layout(&[count, 1]), layout(&[count, DIM]));
-        let (from, to, by) = (Spec::of(&layout(&SHAPE)), Spec::of(&updates), Spec::of(&ids));
+        let (from, to, by) = (Spec::from_layout(&layout(&SHAPE)), Spec::from_layout(&updates), Spec::from_layout(&ids));
         let dtype = f32::DTYPE;
         Added {
             op,
@@ -40,9 +40,9 @@ impl Added {
             any_count: op.plan_any_count(&from, &by, &to).expect(LEGAL),
             dynamic: op
                 .plan(
-                    &Spec::dynamic(dtype, &layout(&SHAPE)),
-                    &Spec::dynamic(IndexType::U32.dtype(), &ids),
-                    &Spec::dynamic(dtype, &updates),
+                    &Spec::from_dtype(dtype, &layout(&SHAPE)),
+                    &Spec::from_dtype(IndexType::U32.dtype(), &ids),
+                    &Spec::from_dtype(dtype, &updates),
                 )
                 .expect(LEGAL),
             ring: Ring::new(ROWS),

@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use gather_core::ViewMut;
-use gather_core::{Any, BatchToSpace, DynView, DynViewMut, Element, Par, RearrangePlan, Spec, View};
+use gather_core::{BatchToSpace, Dyn, DynView, DynViewMut, Element, Par, RearrangePlan, Spec, View};
 
 use super::{Call, LEGAL, Way, clock, layout, loops};
 
@@ -22,15 +22,15 @@ pub(super) struct Space {
     op: BatchToSpace,
     data: Vec<f32>,
     plan: RearrangePlan<f32>,
-    dynamic: RearrangePlan<Any>,
+    dynamic: RearrangePlan<Dyn>,
     out: Vec<f32>,
 }
 
 impl Space {
     pub(super) fn new() -> Self {
         let op = BatchToSpace::new(&[1, BLOCK as i64, BLOCK as i64], &[0; 3], &[0; 3]).par(Par::Seq);
-        let plan = op.plan(&Spec::of(&layout(&SHAPE))).expect(LEGAL);
-        let dynamic = op.plan(&Spec::dynamic(f32::DTYPE, &layout(&SHAPE))).expect(LEGAL);
+        let plan = op.plan(&Spec::from_layout(&layout(&SHAPE))).expect(LEGAL);
+        let dynamic = op.plan(&Spec::from_dtype(f32::DTYPE, &layout(&SHAPE))).expect(LEGAL);
         Space { op, data: (0..LEN).map(|at| at as f32).collect(), plan, dynamic, out: vec![0.0; LEN] }
     }
 }

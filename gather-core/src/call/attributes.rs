@@ -1,4 +1,4 @@
-//! Attributes of gathers, as public methods lower them.
+//! The trait of the attributes of gathers.
 
 #![forbid(unsafe_code)]
 

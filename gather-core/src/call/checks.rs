@@ -21,7 +21,7 @@ pub(super) fn check_layout(argument: Argument, expected: &Layout, got: &Layout) 
     if expected.matches(got) { Ok(()) } else { Err(mismatch(argument, expected.shape(), got.shape())) }
 }
 
-/// Checks that an output has the planned layout, or the planned layout is row-major for fresh memory.
+/// Checks that a fixed output has the planned layout. For other outputs, checks that the planned layout is row-major.
 #[inline(always)]
 pub(super) fn check_target(planned: &Layout, out: &Target<'_>) -> Result<(), Error> {
     match out.layout() {
@@ -38,11 +38,11 @@ pub(super) fn check_fresh(planned: &Layout) -> Result<(), Error> {
 
 /// Checks a layout whose first dimension is dynamic; returns its size.
 #[inline(always)]
-pub(super) fn check_counted(argument: Argument, expected: &Layout, got: &Layout) -> Result<usize, Error> {
+pub(super) fn check_dynamic(argument: Argument, expected: &Layout, got: &Layout) -> Result<usize, Error> {
     expected.count_of(got).ok_or_else(|| mismatch(argument, expected.shape(), got.shape()))
 }
 
-/// A count of at least 1 other than `expected`.
+/// A count of at least 1 that differs from `expected`.
 pub(super) fn other_count(expected: usize) -> usize {
     if expected > 1 { expected - 1 } else { expected + 1 }
 }

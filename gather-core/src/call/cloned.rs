@@ -1,5 +1,5 @@
 //! Operators on `Clone` types, which cannot be moved as bytes. One pass over the folded loops, in output order, clones
-//! from slices, so `Copy` elements skip the stack. A panicking clone drops exactly the elements before it.
+//! slices with `extend_from_slice`, so `Copy` elements skip the stack. A panicking clone drops the elements before it.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -36,11 +36,11 @@ where
     X: Source<Kind: IndexKind> + ?Sized,
 {
     let (of, held) = (X::Kind::index(indices.dtype())?, indices.held());
-    // SAFETY: V1, V3: along its layout a source has values of its data type, here the index type.
+    // SAFETY: V1, V3 of `Source`: values of its data type lie along its layout; `of` is the index type of this type.
     run(unsafe { Ids::new(indices.start(), held.borrow(), of) })
 }
 
-/// A resolver reads an index and resolves it along an axis of `dim >= 1` elements; `None` if it is out of range.
+/// Reads an index, and returns its position along an axis of `dim` elements; `None` if it is out of range.
 ///
 /// # Safety
 /// The address may be read as a value of the index type, at any alignment.
@@ -50,7 +50,7 @@ fn resolver(index: IndexType) -> Resolver {
     /// # Safety
     /// As for [`Resolver`].
     unsafe fn resolve<I: Index>(policy: KernelPolicy, at: *const u8, dim: i64) -> Option<i64> {
-        // SAFETY: the caller's promise.
+        // SAFETY: by the caller's contract; `I` has the representation of the index type.
         policy.resolve(unsafe { at.cast::<I>().read_unaligned() }, dim)
     }
     by_index!(index, I => resolve::<I>)
@@ -67,7 +67,7 @@ pub(crate) fn index<T: Clone, F: Borrow<T>>(
 ) -> Result<Tensor<T>, Error> {
     let mut lowered = IndexLowered::new(attributes.op());
     attributes.lower(data.layout(), indices.layout(), &mut lowered)?;
-    // SAFETY: lowered for these indices, just now.
+    // SAFETY: P1: `lower` was just given the layout of `indices`.
     let [empty, _] = unsafe { check(&lowered, (policy, false), options, indices) }?;
     let mut values = reserve::<T>(&lowered.output)?;
     if empty {
@@ -77,19 +77,19 @@ pub(crate) fn index<T: Clone, F: Borrow<T>>(
     let out = contiguous_strides(lowered.dims.iter().map(|dim| dim.n));
     let visit = |row, _, from| match (from, fill.as_ref().map(F::borrow)) {
         (Some(from), _) => {
-            // SAFETY: V1: the coordinate's components are in range, and the row's elements are contiguous.
+            // SAFETY: V1: positions are in range (`from` is `Some`), and `fold` found the row contiguous in data.
             let row = unsafe { slice::from_raw_parts(data.origin().wrapping_offset(from), row) };
             values.extend_from_slice(row);
         }
         (None, Some(fill)) => (0..row).for_each(|_| values.extend_from_slice(slice::from_ref(fill))),
         (None, None) => unreachable!("indices out of range have been refused, or there is a fill"),
     };
-    // SAFETY: as above.
+    // SAFETY: P1: `lowered` is for the layout of `indices`, as at `check`.
     unsafe { each_row(&lowered, &out, policy, indices, visit) };
     Tensor::new(values, &lowered.output)
 }
 
-/// Boxes a default. It passes over the stack of this function, not of its callers.
+/// Boxes a default. A large value is made on the stack of this function, not of its callers.
 #[inline(never)]
 pub(crate) fn default<T: Default>() -> Box<T> {
     Box::default()
@@ -107,14 +107,14 @@ pub(crate) unsafe fn scatter<T: Clone>(
     indices: Ids<'_>,
     updates: &View<'_, T>,
 ) -> Result<Tensor<T>, Error> {
-    // SAFETY: the caller's promise.
+    // SAFETY: P1, by the caller's contract.
     let [empty, axis_empty] = unsafe { check(lowered, (policy, skips_negative), options, indices) }?;
     let mut values = reserve::<T>(&data.shape().into())?;
     if !data.is_empty() {
         let dims = data.shape().iter().zip(data.strides());
         let (loops, row) = fold(dims.map(|(&n, &stride)| Loop { n, out: stride, data: stride, index: 0 }));
         for_each(&loops, data.origin(), |at, l| at.wrapping_offset(l.data), &mut |from| {
-            // SAFETY: V1: the row is contiguous elements of data.
+            // SAFETY: V1: `fold` found the `row` elements at `from` contiguous in data.
             values.extend_from_slice(unsafe { slice::from_raw_parts(from, row) });
         });
     }
@@ -123,17 +123,17 @@ pub(crate) unsafe fn scatter<T: Clone>(
     }
     let visit = |row, from, to: Option<isize>| {
         if let Some(to) = to {
-            // SAFETY: V1: the row is contiguous elements of updates.
+            // SAFETY: V1: `from` is in the layout of updates (P1), and `fold` found the `row` elements contiguous.
             let row = unsafe { slice::from_raw_parts(updates.origin().wrapping_offset(from), row) };
             values[to as usize..][..row.len()].clone_from_slice(row);
         }
     };
-    // SAFETY: the caller's promise.
+    // SAFETY: P1, by the caller's contract.
     unsafe { each_row(lowered, updates.strides(), policy, indices, visit) };
     Tensor::new(values, data.shape())
 }
 
-/// Checks a call's forced options, and its indices if the policy refuses. Returns `[dense empty, an axis empty]`.
+/// Checks forced options, and indices if the policy refuses. Returns `[dense is empty, an axis is empty]`.
 ///
 /// # Errors
 /// The errors of [`check_options`], then [`Error::IndexOutOfRange`].
@@ -150,15 +150,15 @@ unsafe fn check(
     let check = IndexCheck { op: lowered.op, axes: &lowered.axes, policy, index: indices.of(), skips_negative };
     let (empty, axis_empty) = (lowered.output.contains(&0), lowered.axes.iter().any(|axis| axis.dim == 0));
     if policy.refuses(empty, axis_empty) {
-        // SAFETY: V1: these are the indices and their layout, of the check's index type.
+        // SAFETY: V1: `Ids` may be read along its layout as values of `indices.of()`, which is the check's index type.
         unsafe { first_bad_index::check(&check, indices.start(), indices.layout()) }?;
     }
     Ok([empty, axis_empty])
 }
 
 /// Calls `visit(row, dense, indexed)` for each row, in the order of the dense tensor, whose strides are `dense`. `row`
-/// is the row's number of elements; the other two are its offsets in the dense and the indexed tensor. `indexed` is
-/// `None` if a component is out of range.
+/// is the row's number of elements; `dense` and `indexed` are its offsets, in elements, in the dense and in the indexed
+/// tensor. `indexed` is `None` if a component is out of range.
 ///
 /// # Safety
 /// P1: `lowered` is for the layout of `indices`.
@@ -179,7 +179,7 @@ unsafe fn each_row(
         let mut indexed = Some(indexed);
         for axis in &lowered.axes {
             let at = indices.start().wrapping_offset(index.wrapping_add(axis.index).wrapping_mul(size));
-            // SAFETY: V1: this is the address of a coordinate of the indices.
+            // SAFETY: V1: by P1, the loops and the offsets of the axes reach coordinates of the layout of `indices`.
             let position = unsafe { resolve(policy, at, axis.dim as i64) };
             indexed = indexed.zip(position).map(|(at, i)| at.wrapping_add(axis.data.wrapping_mul(i as isize)));
         }
@@ -211,7 +211,7 @@ pub(crate) fn space<T: Clone>(
             let mut loops = BlockLoops::new();
             let (origin, row) = lowered.fold(&mut loops, 1, data.layout().strides(), &out);
             for_each_block(&loops, data.origin().wrapping_offset(origin.data), &mut |from| {
-                // SAFETY: V1: the row is contiguous elements of data.
+                // SAFETY: V1: `fold` found the `row` elements at `from` contiguous in data.
                 values.extend_from_slice(unsafe { slice::from_raw_parts(from, row) });
             });
         }

@@ -1,7 +1,7 @@
-//! The public methods. Each kind of operator has a call without types (`erased`, `bag::erased`, `scatter::erased`,
-//! `space`), which makes a plan and runs it.
+//! The public methods. Each kind of operator has a type-erased call, which makes a plan and runs it: `gather::erased`,
+//! `bag::erased`, `scatter::erased`, `space`.
 
-// The pages of operators list methods in this order: `run` first, the forms for types known at run time last.
+// Rustdoc lists the methods of an operator in the order of these modules: `run` first.
 pub(crate) mod gather;
 pub(crate) mod operator;
 

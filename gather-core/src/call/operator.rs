@@ -9,29 +9,29 @@ use crate::kernels::registry::Registry;
 
 /// The chosen registry of calls with types known at run time, compared by address.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Chosen(pub(crate) Option<&'static Registry>);
+pub(crate) struct RegistryChoice(pub(crate) Option<&'static Registry>);
 
-impl Chosen {
+impl RegistryChoice {
     fn address(self) -> Option<usize> {
         self.0.map(|registry| core::ptr::from_ref(registry).addr())
     }
 }
 
-impl PartialEq for Chosen {
+impl PartialEq for RegistryChoice {
     fn eq(&self, other: &Self) -> bool {
         self.address() == other.address()
     }
 }
 
-impl Eq for Chosen {}
+impl Eq for RegistryChoice {}
 
-impl Hash for Chosen {
+impl Hash for RegistryChoice {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.address().hash(state);
     }
 }
 
-impl fmt::Debug for Chosen {
+impl fmt::Debug for RegistryChoice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(if self.0.is_some() { "given" } else { "built-in" })
     }
@@ -84,7 +84,7 @@ macro_rules! attributes {
             $($(#[$example])+)?
             #[must_use]
             pub fn registry(mut self, registry: &'static $crate::kernels::registry::Registry) -> Self {
-                self.registry = $crate::call::operator::Chosen(Some(registry));
+                self.registry = $crate::call::operator::RegistryChoice(Some(registry));
                 self
             }
         }
@@ -92,7 +92,7 @@ macro_rules! attributes {
 }
 pub(super) use attributes;
 
-/// Implements the policies for indices, in the named fields. `$OutOfBounds` is the type of the second.
+/// Implements the policies for indices, in the named fields. `$OutOfBounds` is the type of the second field.
 macro_rules! takes_indices {
     (
         $Operator:ident<$($T:ident),+>:

@@ -26,7 +26,7 @@ macro_rules! plan_type {
                 self.$planned.explain()
             }
 
-            /// The shape of the result: for any count at the expected count, for bags as planned.
+            /// The shape of the result. For a plan for any count, at the expected count; for bags, as planned.
             #[must_use]
             pub fn output_shape(&self) -> &[usize] {
                 self.$planned.output_shape()

@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn only_places_that_coordinates_reach_are_asked() {
-        // `n == 3`: 27 coordinates, which are walked; `n == 64`: more coordinates than places, each visited once.
+        // `n == 3`: all 27 coordinates are walked; `n == 64`: each of the 190 places is visited once.
         for (n, reach) in [(3, -8..=16), (64, -252..=504)] {
             let dims = [4, 4, -4].map(|stride| CountedDim { n, stride });
             let asked = core::cell::Cell::new(0);

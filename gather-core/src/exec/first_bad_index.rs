@@ -10,7 +10,6 @@ use crate::types::index::IndexType;
 use crate::types::op::Op;
 use crate::types::policy::KernelPolicy;
 
-/// The axes and the policies of an index check.
 pub(crate) struct IndexCheck<'a> {
     pub(crate) op: Op,
     pub(crate) axes: &'a [Axis],
@@ -47,7 +46,7 @@ pub(crate) unsafe fn check(checked: &IndexCheck<'_>, index: *const u8, indices: 
     let first_bad = |place: isize| {
         (0..components).find_map(|component| {
             let place = place.wrapping_add(component_stride.wrapping_mul(component as isize));
-            // SAFETY: V1: `first_coordinate` passes only offsets of coordinates, so this is an index of the tensor.
+            // SAFETY: V1: `first_coordinate` passes only offsets of coordinates, so there is an index at `place`.
             let value = unsafe { read(index.wrapping_offset(place.wrapping_mul(size))) };
             let bad = !names_an_element(checked.policy, value, checked.axes[component].dim);
             let bad = bad && !(checked.skips_negative && value < 0);
@@ -63,15 +62,14 @@ pub(crate) unsafe fn check(checked: &IndexCheck<'_>, index: *const u8, indices: 
 }
 
 impl IndexCheck<'_> {
-    /// The error of an index out of range: its component of a tuple, its position, and its value.
+    /// The error of an index out of range, given its component of a tuple, its position and its value.
     pub(super) fn error(&self, component: usize, position: usize, index: i128) -> Error {
         let (Axis { axis, dim, .. }, negative) = (self.axes[component], self.policy.negative);
         Error::IndexOutOfRange { op: self.op, position, index, axis, dim, negative }
     }
 }
 
-/// The first index that names no element, after a kernel has met one. It never returns without an error, since the
-/// output is only partly written.
+/// The error of the first index that names no element, after a kernel has met one and left the output partly written.
 ///
 /// # Panics
 /// If every index is in range: the indices have changed since the run, such as by another process in a mapped file.
@@ -80,7 +78,7 @@ impl IndexCheck<'_> {
 /// V1 for the indices, as for [`check`].
 #[cold]
 pub(crate) unsafe fn find(checked: &IndexCheck<'_>, index: *const u8, indices: &Layout) -> Error {
-    // SAFETY: V1: the caller's promise.
+    // SAFETY: V1 by the caller's contract.
     match unsafe { check(checked, index, indices) } {
         Err(error) => error,
         Ok(()) => panic!("{}: the indices have changed while they were read", checked.op),

@@ -12,13 +12,13 @@
 //!       wait for the helpers that have begun
 //! ```
 //!
-//! An offer is a job that helps a call of its pool: the first of the list when a thread takes the offer. Until then
-//! the offer is open. Offers that a busy pool leaves open serve later calls, so open offers never need to exceed the
-//! threads.
+//! An offer is a job that helps one call: the first in the list of its pool when a thread takes the offer. The offer is
+//! open until a thread takes it. Offers that a busy pool leaves open serve later calls, so a pool needs no more open
+//! offers than threads.
 //!
-//! - **X4** A helper takes the work and increments `busy` in one step, under the lock of the call, and only while
-//!   there is work. It decrements `busy` when its call of the work has ended. Before [`run`] ends, by a panic too, it
-//!   takes the work away and waits for `busy == 0`. So the work is alive during every call.
+//! - **X4** A helper takes the work and increments `busy` in one step, under the lock of the call, and only while there
+//!   is work. It decrements `busy` when its call of the work has ended. Before [`run`] returns or unwinds, it takes the
+//!   work away and waits for `busy == 0`. So the work is alive during every call of it.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -36,12 +36,12 @@ use super::sync::{
 type SharedWork<'a> = dyn Fn() + Sync + 'a;
 
 /// Calls `work` on this thread, and on up to `helpers` other threads of its pool as they become free. A thread outside
-/// any pool is helped by the global one, which the caller has started.
+/// any pool is helped by the global pool, which the caller has started.
 ///
 /// # Panics
 /// If `work` panics on any of the threads.
 pub(super) fn run(helpers: usize, work: &SharedWork<'_>) {
-    // SAFETY: X4: no call of the work is running after this function, so it does not outlive the borrow.
+    // SAFETY: X4: no call of `work` runs after this function returns or unwinds, so no use outlives the borrow.
     let work: &'static SharedWork<'static> =
         unsafe { mem::transmute::<&SharedWork<'_>, &'static SharedWork<'static>>(work) };
     let call = Arc::new(HelpedCall {
@@ -49,7 +49,7 @@ pub(super) fn run(helpers: usize, work: &SharedWork<'_>) {
         free: Condvar::new(),
         panics: FirstPanic::default(),
     });
-    let end = End { call: &call, pool: Pool::of_this_thread() };
+    let end = End { call: &call, pool: HelperPool::of_this_thread() };
     if let Some(pool) = &end.pool {
         pool.add(&call, helpers);
     }
@@ -86,7 +86,7 @@ impl HelpedCall {
         }
     }
 
-    /// The work, for a helper that counts as busy from now on.
+    /// Takes the work, and counts the calling helper as busy. `None` if the work is over.
     fn take(&self) -> Option<&'static SharedWork<'static>> {
         let mut state = lock(&self.state);
         state.busy += usize::from(state.work.is_some());
@@ -97,7 +97,7 @@ impl HelpedCall {
 /// Takes the work away on drop, and waits for the busy helpers.
 struct End<'a> {
     call: &'a Arc<HelpedCall>,
-    pool: Option<Arc<Pool>>,
+    pool: Option<Arc<HelperPool>>,
 }
 
 impl Drop for End<'_> {
@@ -121,15 +121,15 @@ impl Drop for End<'_> {
 
 /// The calls of a rayon pool that want help, and its open offers.
 ///
-/// rayon does not tell which threads share a pool, so this is learned. A thread of a pool begins with a `Pool` of its
-/// own, whose only thread it is; calls from outside share the oldest one, which begins without threads. An offer runs
-/// on a thread of the rayon pool in which it was spawned. The thread moves to the `Pool` of the offer if that `Pool`
-/// is older. So all threads of a rayon pool converge to one `Pool`.
+/// rayon has no function that says which threads share a pool. So a thread of a rayon pool begins with a `HelperPool`
+/// of its own, with one thread. Calls from outside share the oldest `HelperPool`, which begins without threads. An
+/// offer runs on a thread of the rayon pool in which it was spawned. The thread moves to the `HelperPool` of the offer
+/// if that `HelperPool` is older. So all threads of a rayon pool converge to one `HelperPool`.
 ///
-/// Invariant: at most one open offer per thread of a `Pool`, and so per thread of the rayon pool. One more may be open
-/// until calls from outside know a first thread.
-struct Pool {
-    /// Unique; the oldest is 0.
+/// Invariant: at most one open offer per thread of a `HelperPool`, and so per thread of the rayon pool. The oldest
+/// `HelperPool` may have one open offer while it has no thread.
+struct HelperPool {
+    /// Unique: an older `HelperPool` has a smaller `age`, and the oldest has 0.
     age: usize,
     offers: Mutex<Offers>,
 }
@@ -144,22 +144,22 @@ struct Offers {
 
 thread_local! {
     /// The pool of this thread, if the thread belongs to one and has made or helped a call.
-    static POOL: RefCell<Option<Arc<Pool>>> = const { RefCell::new(None) };
+    static POOL: RefCell<Option<Arc<HelperPool>>> = const { RefCell::new(None) };
 }
 
-impl Pool {
+impl HelperPool {
     fn new(age: usize, threads: usize) -> Arc<Self> {
-        Arc::new(Pool { age, offers: Mutex::new(Offers { threads, open: 0, calls: Vec::new() }) })
+        Arc::new(HelperPool { age, offers: Mutex::new(Offers { threads, open: 0, calls: Vec::new() }) })
     }
 
-    /// The pool that helps calls from this thread. `None` in a thread that ends.
+    /// The pool that helps calls from this thread. `None` if the thread is ending.
     fn of_this_thread() -> Option<Arc<Self>> {
         static AGES: AtomicUsize = AtomicUsize::new(1);
-        static OUTSIDE: LazyLock<Arc<Pool>> = LazyLock::new(|| Pool::new(0, 0));
+        static OUTSIDE: LazyLock<Arc<HelperPool>> = LazyLock::new(|| HelperPool::new(0, 0));
         if !is_in_pool() {
             return Some(Arc::clone(LazyLock::force(&OUTSIDE)));
         }
-        let begin = || Pool::new(AGES.fetch_add(1, Ordering::Relaxed), 1);
+        let begin = || HelperPool::new(AGES.fetch_add(1, Ordering::Relaxed), 1);
         POOL.try_with(|pool| Arc::clone(pool.borrow_mut().get_or_insert_with(begin))).ok()
     }
 
@@ -176,7 +176,7 @@ impl Pool {
         lock(&self.offers).calls.retain(|(other, _)| !Arc::ptr_eq(other, call));
     }
 
-    /// Spawns offers that count as open already.
+    /// Spawns offers, which `open` counts already.
     fn spawn(self: &Arc<Self>, offers: usize) {
         for _ in 0..offers {
             let pool = Arc::clone(self);
@@ -199,8 +199,8 @@ impl Pool {
         }
     }
 
-    /// Makes this the pool of a thread if the thread's pool is younger and lets it go. Returns whether the thread
-    /// moved.
+    /// Moves a thread to this `HelperPool` if it has no `HelperPool`, or a younger one for which `lose_thread`
+    /// succeeds. Returns whether the thread moved.
     fn moves_here(self: &Arc<Self>, pool: &mut Option<Arc<Self>>) -> bool {
         let moves = pool.as_ref().is_none_or(|pool| self.age < pool.age && lock(&pool.offers).lose_thread());
         if moves {
@@ -214,13 +214,13 @@ impl Offers {
     /// Raises `open` to the number of helpers wanted, capped at the number of threads. Returns the increase.
     fn open_missing(&mut self) -> usize {
         let wanted: usize = self.calls.iter().map(|&(_, helpers)| helpers).sum();
-        // `threads == 0`: calls from outside that know no thread yet.
+        // `threads == 0`: the `HelperPool` of calls from outside, before a thread has moved to it.
         let missing = wanted.min(self.threads.max(1)).saturating_sub(self.open);
         self.open += missing;
         missing
     }
 
-    /// The first call of the list, which then wants one helper less.
+    /// The first call of the list, with one helper less to want; removes the call from the list if that leaves 0.
     fn next_call(&mut self) -> Option<Arc<HelpedCall>> {
         let (call, helpers) = self.calls.first_mut()?;
         if *helpers > 1 {
@@ -257,7 +257,6 @@ impl FirstPanic {
         }
     }
 
-    /// Resumes the first panic, if any.
     fn resume(&self) {
         let first = lock(&self.0).take();
         if let Some(panic) = first {
@@ -266,14 +265,14 @@ impl FirstPanic {
     }
 }
 
-/// Drops the payload of a panic. If the drop panics too, leaks the second payload, so that this ends.
+/// Drops the payload of a panic. If the drop panics too, leaks the second payload, whose drop might panic again.
 fn discard(panic: Box<dyn Any + Send>) {
     if let Err(another) = catch_unwind(AssertUnwindSafe(|| drop(panic))) {
         mem::forget(another);
     }
 }
 
-/// Locks a mutex of this module. No thread panics while it holds one.
+/// Locks a mutex of this module. No thread panics while it holds such a mutex.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -287,7 +286,7 @@ pub(super) struct Known {
 
 #[cfg(test)]
 pub(super) fn known() -> Known {
-    let pool = Pool::of_this_thread().expect("a thread that does not end");
+    let pool = HelperPool::of_this_thread().expect("a thread that does not end");
     let offers = lock(&pool.offers);
     Known { threads: offers.threads, open: offers.open, calls: offers.calls.len() }
 }

@@ -69,10 +69,10 @@ impl<'a, O> Operands<'a, O> {
     ///
     /// # Safety
     /// V1, V3: data has elements of the type that the call reads, and `start` has indices of type `of`, at all
-    /// coordinates of their layouts. Both may be read during the borrow of the layouts. (A dynamic
-    /// [`Prepared`](super::Prepared) is told the size of the first dimension of indices, which replaces the size in
-    /// the layout.) O1: the output takes elements of type `dtype`. Its memory may be written at all coordinates of its
-    /// layout, no two of which share a byte. It overlaps neither data nor indices.
+    /// coordinates of their layouts. Both may be read during the borrow of the layouts. (A run of a dynamic
+    /// [`Prepared`](super::Prepared) replaces the size of the first dimension of indices by its argument `count`.) O1:
+    /// the output takes elements of type `dtype`. Its memory may be written at all coordinates of its layout, no two of
+    /// which share a byte. It overlaps neither data nor indices.
     #[inline(always)]
     #[cfg_attr(not(debug_assertions), allow(unused_variables, reason = "builds with debug assertions compare it"))]
     pub(crate) unsafe fn new(
@@ -92,7 +92,7 @@ impl<'a, O> Operands<'a, O> {
         Operands { out, inputs }
     }
 
-    /// Checks that a plan of these types fits the operands.
+    /// Asserts, in debug builds, that the operands have the types of a plan.
     #[inline(always)]
     #[cfg_attr(not(debug_assertions), allow(unused_variables, reason = "builds with debug assertions compare them"))]
     pub(crate) fn debug_check(&self, index: IndexType, dtype: DType) {
@@ -117,7 +117,7 @@ impl<'a, O> Operands<'a, O> {
         Operands { inputs: Inputs { ids, ..self.inputs }, ..self }
     }
 
-    /// Sets the params of a map or a row function; the run has the contract for them (K8).
+    /// Sets the params of a map or a row function. The contract of the run covers them (K8).
     #[inline(always)]
     pub(crate) fn given(self, params: *const ()) -> Self {
         Operands { inputs: Inputs { params, ..self.inputs }, ..self }
@@ -126,14 +126,13 @@ impl<'a, O> Operands<'a, O> {
 
 impl<'a, 'o> Operands<'a, Target<'o>> {
     accessors! { self:
-        /// The indices. A plan for any count runs on a target only after their layout has been compared.
+        /// The indices. The caller compares their layout before it runs a plan for any count.
         pub(crate) fn ids() -> Ids<'a> => self.inputs.ids;
-        /// The layout of a fixed output.
         pub(crate) fn out_layout() -> Option<&Layout> => self.out.layout();
         pub(crate) fn out() -> &Target<'o> => &self.out;
     }
 
-    /// Splits by output: memory with its layout, or a tensor that takes the result's shape.
+    /// `Ok` with the layout of a fixed output, or `Err` with a tensor that takes the result's shape.
     #[inline(always)]
     pub(crate) fn fixed(self) -> Result<(Operands<'a>, &'o Layout), Operands<'a, &'o mut dyn Resize>> {
         let Operands { out, inputs } = self;
@@ -183,7 +182,7 @@ impl<'a> Operands<'a> {
     pub(super) unsafe fn first_bad_index(self, plan: &IndexPlan) -> Error {
         let ids = self.inputs.ids;
         debug_assert_eq!(plan.index(), ids.of, "X1");
-        // SAFETY: the caller's promise.
+        // SAFETY: X1 by the caller's contract.
         unsafe { first_bad_index_of(plan, ids) }
     }
 
@@ -221,7 +220,7 @@ impl<'a> Operands<'a, &mut dyn Resize> {
     ) -> Result<(), Error> {
         let Operands { out, inputs } = self;
         let run = |out: *mut u8| {
-            // Makes a row that a kernel skips visible to tests.
+            // Makes tests see a row that a kernel skips.
             #[cfg(debug_assertions)]
             // SAFETY: O1: the tensor has reserved memory for `len` elements of the output's type.
             unsafe {
@@ -272,7 +271,7 @@ impl Written {
     pub(crate) fn all(self) {}
 }
 
-/// The address of indices of tuples without components.
+/// A valid address for the indices of tuples without components, which no kernel reads.
 pub(super) static NO_INDEX: u64 = 0;
 
 /// Runs a plan.
@@ -284,15 +283,15 @@ pub(super) static NO_INDEX: u64 = 0;
 ///
 /// # Safety
 /// X1: the plan was made for the layouts and types of the operands, and for the layout of their output. K8, for the
-/// plan of a map: data and output are aligned for its types. The params are its lookups, which threads may share and
-/// which reach a value for every position along the axis, or the `Quantized` of block-quantised data.
+/// plan of a map: data and output are aligned for its types. The params are the map's lookups, or the `Quantized` of
+/// block-quantised data. Threads may share lookups, which reach a value for every position along the axis.
 #[inline(always)]
 pub(crate) unsafe fn run(plan: &IndexPlan, operands: Operands<'_>) -> Result<Written, Error> {
     if plan.is_whole() {
-        // SAFETY: X1: the plan is for these operands; it is one call of the kernel, as just checked.
+        // SAFETY: X1 by the caller's contract; `is_whole` has just been checked.
         return unsafe { call(plan, operands) };
     }
-    // SAFETY: X1: the plan is for these operands, and the loops and their cost are its own.
+    // SAFETY: X1 by the caller's contract; loops and work are the plan's.
     unsafe { run_in_parts(plan, plan.loops(), plan.work(), operands) }
 }
 
@@ -306,7 +305,7 @@ pub(crate) unsafe fn run(plan: &IndexPlan, operands: Operands<'_>) -> Result<Wri
 #[inline(always)]
 pub(crate) unsafe fn call(plan: &IndexPlan, operands: Operands<'_>) -> Result<Written, Error> {
     debug_assert!(plan.is_whole());
-    // SAFETY: X1: the chunk is the whole loop nest of a plan for these operands.
+    // SAFETY: X1 by the caller's contract; the loops are the plan's.
     let outcome = unsafe { IndexPart::new(plan, plan.loops(), operands) }.call();
     // SAFETY: X1: the plan has just run on these operands.
     Written::by(outcome, operands.out).ok_or_else(|| unsafe { operands.first_bad_index(plan) })
@@ -318,7 +317,7 @@ pub(crate) unsafe fn call(plan: &IndexPlan, operands: Operands<'_>) -> Result<Wr
 /// [`Error::IndexOutOfRange`], as [`run`].
 ///
 /// # Safety
-/// X1: this request found the rows in the layouts of the operands, whose types are the request's; their output is
+/// X1: `rows` was made of `request` and the layouts of the operands, which have the request's types. Their output is
 /// row-major, of the shape from [`LeadingAxes::output_shape`](crate::plan::LeadingAxes::output_shape).
 #[inline(always)]
 pub(crate) unsafe fn run_few_rows(
@@ -335,9 +334,9 @@ pub(crate) unsafe fn run_few_rows(
     rows.complete(&mut spec, request, shape);
     let inner = rows.inner(request);
     let (origin, loops) = (Cursor { out, data, index }, core::slice::from_ref(&inner));
-    // SAFETY: the kernel contract holds as for `IndexPart::call`: loop, spec and kernel fit the layouts (P1, P2).
+    // SAFETY: X1 by the caller's contract; P1 and P2 of `FewRows` give the kernel contract, as in `IndexPart::new`.
     let args = unsafe { IndexArgs::new(&spec, origin, loops, rows.stride(), params) };
-    // SAFETY: P2: the kernel was selected by the width, the index type and the level of these rows.
+    // SAFETY: P2: `FewRows::of` selected the kernel by the width, the index type and the level of the rows.
     let outcome = unsafe { (rows.kernel)(&args) };
     if let Some(written) = Written::by(outcome, out) {
         return Ok(written);
@@ -349,14 +348,14 @@ pub(crate) unsafe fn run_few_rows(
     Err(unsafe { first_bad_index::find(&checked, index, ids.layout) })
 }
 
-/// The error of an incomplete run: [`Error::IndexOutOfRange`] for the first index out of range. It takes indices of
-/// the plan's type rather than operands, which the public functions would have to store.
+/// The error of an incomplete run: [`Error::IndexOutOfRange`] for the first index out of range. Takes `Ids`, since to
+/// pass operands the public functions would have to store them.
 ///
 /// # Safety
 /// X1: the plan was made for the layout and the type of these indices.
 #[cold]
 unsafe fn first_bad_index_of(plan: &IndexPlan, ids: Ids<'_>) -> Error {
-    // SAFETY: V1: there are indices of the plan's type (X1) along the layout.
+    // SAFETY: V1: `ids` may be read along their layout, and have the plan's type (X1).
     unsafe { first_bad_index::find(&index_check(plan), ids.start, ids.layout) }
 }
 
@@ -370,8 +369,8 @@ pub(super) fn index_check(plan: &NestPlan) -> IndexCheck<'_> {
     }
 }
 
-/// [`run`] with other loops of cost `work`, for plans that are more than one call of a kernel: the plan's loops, or
-/// the same with another size of the free loop.
+/// [`run`] over `loops` of cost `work`, in any number of calls of the kernel. `loops` are the plan's loops, or these
+/// with another size of the dynamic loop.
 ///
 /// # Safety
 /// X1 as for [`run`], with `loops` in place of the plan's: they reach coordinates of the operands' layouts.
@@ -401,11 +400,11 @@ pub(super) unsafe fn run_in_parts(
         let origin = operands.origin();
         let (kernel, params) = (plan.kernel(), core::ptr::null());
         let panelled = Panelled { plan, loops, panels, origin, kernel, params, unpacks: false, scratch };
-        // SAFETY: X1: the loops belong to a plan for these operands, and the panels and the kernel are the plan's.
+        // SAFETY: X1 by the caller's contract; panels and kernel are the plan's, and the scratch was made for them.
         unsafe { panelled.run() }
     } else {
         let scratch = WorkerScratch::of_rows(plan, tasks)?;
-        // SAFETY: X1 for the plan with these loops.
+        // SAFETY: X1 for the plan with these loops, by the caller's contract.
         let part = unsafe { IndexPart::new(plan, loops, operands) };
         if tasks == 1 { part.run_in(scratch.as_ref(), 0) } else { part.run_shared(tasks, scratch.as_ref()) }
     };
@@ -413,7 +412,7 @@ pub(super) unsafe fn run_in_parts(
     Written::by(outcome, operands.out).ok_or_else(|| unsafe { operands.first_bad_index(plan) })
 }
 
-/// A chunk of a plan's loop nest: the same kernel over fewer iterations. It carries the kernel contract.
+/// A chunk of a plan's loop nest: the same kernel over fewer iterations. The kernel contract holds for `args`.
 #[derive(Clone, Copy)]
 pub(super) struct IndexPart<'a> {
     plan: &'a IndexPlan,
@@ -421,7 +420,7 @@ pub(super) struct IndexPart<'a> {
 }
 
 // SAFETY: X2: threads run disjoint chunks. The only other memory that a kernel reads, a map's lookups, may be shared
-// between threads, as the operands of a plan promise.
+// between threads by the contract of `run`.
 unsafe impl Sync for IndexPart<'_> {}
 
 impl<'a> IndexPart<'a> {
@@ -430,7 +429,7 @@ impl<'a> IndexPart<'a> {
     /// # Safety
     /// X1 for the plan with these loops. It implies the kernel contract: K1, K3 and K4 since the loops belong to the
     /// operands' layouts (P1, X1); K2 since every position in range names an element of data, as the axes' sizes are
-    /// data's; K5 to K7 and K9 by the plan (P2); K8 by the promise about maps.
+    /// data's; K5 to K7 and K9 by the plan (P2); K8 by the contract of [`run`].
     #[inline(always)]
     pub(super) unsafe fn new(plan: &'a IndexPlan, loops: &'a [Loop], operands: Operands<'_>) -> Self {
         let (origin, params) = (operands.origin(), operands.inputs.params);

@@ -9,8 +9,8 @@
 //!
 //! Matrix products pack panels in the same way. Off the last axis, adjacent elements along the axis lie a row of data
 //! apart. Read in place, each element takes a cache line, and often a page. The line is evicted before the adjacent
-//! columns need it, the sooner since rows a power of two apart share few cache sets. A panel is contiguous, and stays
-//! in the L2 cache while all of its indices are looked up.
+//! columns need it, even sooner if rows lie a power of two apart and share few cache sets. A panel is contiguous, and
+//! stays in the L2 cache while all of its indices are looked up.
 //!
 //! The scratch is the only allocation of a planned call, made before anything is written.
 
@@ -34,8 +34,9 @@ pub(super) struct PanelScratch {
     tasks: usize,
     /// Columns by which the first panel of a coordinate is shorter.
     skipped: usize,
-    /// Panels per coordinate, and in total.
+    /// Panels per coordinate of the free loops.
     per_coordinate: usize,
+    /// Panels in total.
     items: usize,
 }
 
@@ -61,8 +62,8 @@ impl PanelScratch {
     }
 }
 
-/// Columns by which the first panel of a row is shorter, so that the others start at cache lines of the output. A line
-/// shared by two panels is written twice. 0 for short rows. If rows are not whole lines, only the first is aligned.
+/// Columns by which the first panel of a row is shorter, so that the others start at cache lines of the output: a line
+/// shared by two panels is written twice. 0 for short rows. If rows are not whole lines, only the first row is aligned.
 pub(super) fn columns_before_line(plan: &NestPlan, loops: &[Loop], panels: &Panels, out: *const u8) -> usize {
     let [.., inner] = loops else { unreachable!("K5: a loop nest has an inner loop") };
     let (row, past) = (plan.spec().row, out.addr() % LINE);
@@ -76,7 +77,7 @@ pub(super) struct Panelled<'a> {
     pub(super) loops: &'a [Loop],
     pub(super) panels: &'a Panels,
     pub(super) origin: Cursor,
-    /// Kernel for the loops of a panel, and its params.
+    /// Kernel for the loops of a panel.
     pub(super) kernel: IndexKernel,
     pub(super) params: *const (),
     /// Whether to unpack panels: data is the destination of a scatter.
@@ -84,7 +85,7 @@ pub(super) struct Panelled<'a> {
     pub(super) scratch: PanelScratch,
 }
 
-// SAFETY: X2: threads run different panels, so write different columns, each in its own scratch. Params are only read.
+// SAFETY: X2: threads run different panels, so they write different columns and scratches. Params are only read.
 unsafe impl Sync for Panelled<'_> {}
 
 impl Panelled<'_> {
@@ -95,8 +96,8 @@ impl Panelled<'_> {
     /// The panels and the kernel for the loops of a panel are the plan's; the scratch was made for them.
     pub(super) unsafe fn run(self) -> Outcome {
         share(self.scratch.tasks, self.scratch.items, |item, worker| {
-            // SAFETY: X2: the caller's promise, for a panel that only this thread has taken. Workers have distinct
-            // numbers below the number of scratches.
+            // SAFETY: by the caller's contract; X2: `share` gives each panel to one thread, and workers distinct
+            // numbers below `tasks`.
             unsafe { self.run_one(item, worker) }
         })
     }
@@ -127,9 +128,9 @@ impl Panelled<'_> {
         debug_assert!(panels.rows * width <= scratch.memory.bytes(), "a panel beyond its scratch");
         loops.push(Loop { n, ..*inner });
         let (apart, apart_step) = (origin.data, plan.stride());
-        // SAFETY: this worker owns the scratch, which fits the rows of the axis with `panels.columns >= n` columns.
+        // SAFETY: the scratch is this worker's, and fits the rows of the axis with `panels.columns >= n` columns.
         let packed = unsafe { OutputRows::new(memory, width as isize, panels.rows) };
-        // SAFETY: the columns are contiguous in data, where every row of the axis may be read.
+        // SAFETY: P3: the columns are contiguous in data, where every row of the axis may be read (X1).
         pack_rows(&unsafe { StridedRows::new(apart, apart_step, packed, width) }, PACK_AHEAD);
         let origin = Cursor { data: memory, ..origin };
         // SAFETY: the loops are a subset of the nest's, and the scratch holds the elements that they reach, with a row
@@ -138,7 +139,7 @@ impl Panelled<'_> {
         // SAFETY: the plan picked the kernel for these loops (P3).
         let outcome = unsafe { remap::call(kernel, plan.index(), &args) };
         if unpacks {
-            // SAFETY: the columns of the destination may be written, and no other thread has them.
+            // SAFETY: X1: the columns of the destination may be written; no other thread has this panel.
             let rows = unsafe { OutputRows::new(apart.cast_mut(), apart_step, panels.rows) };
             // SAFETY: the scratch holds the same number of rows, and does not overlap the destination.
             pack_rows(&unsafe { StridedRows::new(memory, width as isize, rows, width) }, PACK_AHEAD);

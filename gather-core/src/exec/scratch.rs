@@ -24,10 +24,10 @@ impl Line {
 
 /// Scratch of each worker of a call.
 ///
-/// **R1** Each worker for which the scratch was made has `lines` lines to itself, at addresses fixed while it lives.
+/// **R1** Each worker for which the scratch was made has `lines` lines to itself, at fixed addresses.
 pub(super) struct WorkerScratch<'a> {
-    /// Only its capacity is used. Every pointer is derived from it anew, so the memory has one owner, and the pointers
-    /// point to cells.
+    /// Only the capacity is used. `of` derives every pointer from the vector anew, so the memory has one owner. All
+    /// pointers point to cells.
     memory: Vec<Line>,
     /// The caller's buffer, if it is long enough.
     near: &'a [Line],
@@ -35,7 +35,7 @@ pub(super) struct WorkerScratch<'a> {
     lines: usize,
 }
 
-// SAFETY: X2: the lines are cells, and workers have distinct numbers, and so different lines (R1).
+// SAFETY: X2: the lines are cells, and workers with distinct numbers use different lines (R1).
 unsafe impl Sync for WorkerScratch<'_> {}
 
 impl<'a> WorkerScratch<'a> {

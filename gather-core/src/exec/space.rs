@@ -21,7 +21,7 @@ use crate::types::error::Error;
 pub(crate) unsafe fn run(plan: &SpacePlan, shape: &[usize], data: *const u8, out: Target<'_>) -> Result<(), Error> {
     let fresh = || Ok((shape, Shape::checked_len(shape)?));
     let write = |out| {
-        // SAFETY: X1 by the contract; memory that is not fixed is new and row-major.
+        // SAFETY: X1 by the caller's contract; memory that is not fixed is new and row-major.
         unsafe { run_parts(plan, SpaceCursor::new(data, out)) };
         Ok(())
     };
@@ -56,7 +56,7 @@ struct Task<'a> {
     loops: &'a [BlockLoop],
 }
 
-// SAFETY: X2: threads run disjoint chunks.
+// SAFETY: X2: threads run disjoint chunks, which write disjoint elements of the output. Data is only read.
 unsafe impl Sync for Task<'_> {}
 
 impl Task<'_> {
@@ -86,7 +86,6 @@ impl Task<'_> {
     }
 }
 
-/// Advances a cursor by `count` iterations.
 fn skip(cursor: BlockCursor, along: &BlockLoop, count: usize) -> BlockCursor {
     let phase = (cursor.phase + count) % along.block;
     let carries = (cursor.phase + count) / along.block;

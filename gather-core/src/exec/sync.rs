@@ -18,7 +18,7 @@ pub(super) fn is_in_pool() -> bool {
     rayon_core::current_thread_index().is_some()
 }
 
-/// Spawns `job`, which must not panic, in this thread's pool, or else in the global one.
+/// Spawns `job`, which must not panic, in this thread's pool, or in the global pool if the thread has none.
 pub(super) fn spawn(job: impl FnOnce() + Send + 'static) {
     rayon_core::spawn(job);
 }

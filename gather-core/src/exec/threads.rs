@@ -13,10 +13,10 @@ use std::sync::OnceLock;
 #[cfg(feature = "rayon")]
 use crate::exec::helpers;
 
-/// Chunks per task. With several, other threads make up for threads that are late or held up.
+/// Chunks per task. With several, threads that are early take chunks from threads that are late.
 pub(crate) const CHUNKS_PER_THREAD: usize = 4;
 
-/// The number of threads that can work on a call: the calling one.
+/// The number of threads that can work on a call: only the calling thread.
 #[cfg(not(feature = "rayon"))]
 pub(crate) fn pool_threads() -> usize {
     1
@@ -47,7 +47,7 @@ fn others() -> usize {
     pool_threads().saturating_sub(usize::from(rayon_core::current_thread_index().is_some()))
 }
 
-/// Threads of the current pool: this thread's, or else the global one. It is 0 if the global pool cannot start.
+/// The number of threads of this thread's pool, or else of the global pool; 0 if the global pool cannot start.
 #[cfg(feature = "rayon")]
 pub(crate) fn pool_threads() -> usize {
     static GLOBAL_STARTS: OnceLock<bool> = OnceLock::new();
@@ -60,7 +60,7 @@ pub(crate) fn pool_threads() -> usize {
 
 /// Starts the global pool unless it has started. Returns whether it exists.
 ///
-/// rayon starts the pool on first use. If the system refuses the threads, this and every later use panics.
+/// rayon starts the pool on first use. If the system refuses the threads, the first use and every later use panic.
 #[cfg(feature = "rayon")]
 fn start_global() -> bool {
     // On targets without threads rayon falls back to a pool of the calling thread, but not in `build_global`.

@@ -2,12 +2,12 @@
 #![doc = include_str!("README.md")]
 #![forbid(unsafe_code)]
 
-/// Modules whose pages are the chapters.
+/// Modules whose rustdoc pages are the chapters.
 ///
-/// A chapter links to another by the name of its file, which leads there in a checkout. `chapters.txt` says where the
-/// same labels lead on these pages: it stands first, and of two definitions of a label the first one counts. So tests of
-/// the examples are named by that file, and their lines count from its first line on. [`Plain`](custom_types) is a
-/// page with the feature `bytemuck` alone.
+/// A chapter links to another chapter by the name of its file, which works in a checkout. `chapters.txt` stands first
+/// and defines the same labels for the pages of rustdoc: of two definitions of a label, the first counts. So rustdoc
+/// names tests of the examples by `chapters.txt`, and counts lines from its first line. The page of `Plain` exists only
+/// with the feature `bytemuck`.
 macro_rules! chapters {
     ($($(#[$attribute:meta])* $name:ident)*) => {$(
         #[cfg_attr(not(feature = "bytemuck"), doc = "[`Plain`]: crate::guide::custom_types#types-of-other-crates")]

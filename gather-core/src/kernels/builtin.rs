@@ -56,14 +56,14 @@ macro_rules! builtin {
         }
         #[cfg(feature = "scatter")]
         builtin! {
-            /// The built-in scatters, likewise.
+            /// The built-in scatters by indices of one representation, which pointer-sized indices of its width share.
             $scatters, indices: [$index], ops: [scatter_elements, scatter_nd]
         }
     )*};
 }
 
-// Hot: the usual index types. The kernels of all others are compiled here with the feature `registry`, and otherwise
-// where a type is named (`SetsOf`).
+// Hot: the usual index types. The kernels of all others are compiled here with the feature `registry`, else in the
+// crate that names the index type (`SetsOf`).
 builtin! {
     GATHER_I32, SCATTER_I32: i32;
     GATHER_I64, SCATTER_I64: i64;
@@ -148,7 +148,7 @@ struct SpaceAtLevel<T, L>(PhantomData<(T, L)>);
 /// Sets of kernels that rearrange space, compiled where `T` is named.
 struct SpaceOf<T>(PhantomData<T>);
 
-/// Sets by their least width. `ROWS` serves elements of other sizes, of which no width is a multiple.
+/// Sets by their least width. `ROWS` serves elements of all other sizes: no width is a multiple of such a size.
 macro_rules! by_widths {
     ($($NAME:ident: $($width:literal $bytes:literal),*;)*) => {
         impl<I: Index, L: Isa> AtLevel<I, L> {
@@ -296,13 +296,13 @@ compiled! {
 }
 #[cfg(feature = "scatter")]
 compiled! {
-    /// The built-in scatters, likewise.
+    /// The built-in scatters that the library holds for an index type.
     compiled_scatters: SCATTER_I32 SCATTER_I64,
     I8 SCATTER_I8, I16 SCATTER_I16, U8 SCATTER_U8, U16 SCATTER_U16, U32 SCATTER_U32, U64 SCATTER_U64
 }
 
-/// The built-in gathers of elements of `bytes` bytes by indices `I`: the library's set, else a set compiled where this
-/// is evaluated.
+/// The built-in gathers of elements of `bytes` bytes by indices `I`: the library's set, else a set compiled in the
+/// crate that calls this function.
 pub(crate) const fn gathers<I: Index>(bytes: usize) -> &'static KernelSet {
     match compiled_gathers(I::TYPE) {
         Some(set) => set,
@@ -310,12 +310,12 @@ pub(crate) const fn gathers<I: Index>(bytes: usize) -> &'static KernelSet {
     }
 }
 
-/// The gathers for rows of any length and loop nests of any rank, from the sets above: a program links few functions.
+/// The gathers for rows of any length and loop nests of any rank, which links few functions.
 pub(crate) const fn rows<I: Index>() -> &'static KernelSet {
     by_index!(I::TYPE, J => SetsOf::<J>::ROWS)
 }
 
-/// The built-in scatters, likewise.
+/// The built-in scatters by indices `I`: the library's set, else a set compiled in the crate that calls this function.
 #[cfg(feature = "scatter")]
 pub(crate) const fn scatters<I: Index>() -> &'static KernelSet {
     match compiled_scatters(I::TYPE) {
@@ -383,7 +383,7 @@ mod tests {
     use crate::kernels::table::ElementRow;
     use crate::types::element::Element;
 
-    /// A set of bytes with kernels only for rows of any length: those kernels would also run rows of 4 bytes.
+    /// A set of bytes whose fallback, `X64`, would run rows of 4 bytes by its kernels for any length.
     #[test]
     #[should_panic(expected = "what runs the rest of a set lacks kernels too")]
     fn a_set_without_kernels_for_all_rows_is_refused() {
@@ -394,7 +394,7 @@ mod tests {
         let _ = KernelSet::new(Lists { elements: ELEMENTS, rests, ..*bytes });
     }
 
-    /// The registry asks only one of the sets.
+    /// `Registry` looks data types up in the first set only.
     #[test]
     #[cfg(feature = "registry")]
     fn every_set_knows_the_same_data_types() {

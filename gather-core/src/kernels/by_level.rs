@@ -117,7 +117,7 @@ pub(crate) trait LevelPointer: Copy {
     /// The same pointer type without `unsafe`.
     type Safe: Copy;
 
-    /// The same function.
+    /// The same function as a safe pointer.
     ///
     /// # Safety
     /// The function is unsafe to call only because of its level, and the machine has that level.
@@ -134,8 +134,8 @@ macro_rules! level_pointers {
 
             #[inline(always)]
             unsafe fn on_this_machine(self) -> Self::Safe {
-                // SAFETY: the two types have the same arguments and result, and differ only in `unsafe`. The function
-                // is unsafe to call only if the machine lacks its level, and the caller promises that it has the level.
+                // SAFETY: the two types have the same arguments and result, and differ only in `unsafe`. By the
+                // caller's contract, the function is unsafe to call only because of its level, which the machine has.
                 unsafe { core::mem::transmute::<Self, Self::Safe>(self) }
             }
         }
@@ -147,8 +147,8 @@ impl<F> ByLevel<F> {
     /// A function for each level.
     ///
     /// # Safety
-    /// E1: if `F` is a [`LevelPointer`], each function is unsafe to call only if the machine lacks its level, or one
-    /// below. The scalar function is safe to call.
+    /// E1: if `F` is a [`LevelPointer`], each function is safe to call on a machine that has its level and all levels
+    /// below. `scalar` is safe to call on every machine.
     pub(crate) const unsafe fn new(
         scalar: F,
         #[cfg(target_arch = "x86_64")] avx2: F,
@@ -178,7 +178,7 @@ impl<F: LevelPointer> ByLevel<F> {
     /// The function for a level of this machine.
     #[inline(always)]
     pub(crate) fn at(&self, level: Available) -> F::Safe {
-        // SAFETY: the machine has the level, and all levels below it. E1: the function requires nothing else.
+        // SAFETY: `level` is `Available` here, and so are all levels below. E1: the function needs nothing else.
         unsafe { self.get(*level).on_this_machine() }
     }
 }

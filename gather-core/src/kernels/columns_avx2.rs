@@ -3,7 +3,7 @@
 use crate::kernels::level_fn::Avx2;
 use crate::kernels::vector::Vector;
 use crate::kernels::x86::__m256;
-use crate::types::fused::{Codes, Coding, FusedRow, Half, Single, Upper};
+use crate::types::fused::{Coding, FusedRow, Half, PackedCodes, Single, Upper};
 
 const EIGHT: usize = 8;
 
@@ -23,13 +23,13 @@ pub(crate) trait Eight: Coding {
     /// Reads eight columns from the start of `codes`.
     fn eight(level: Avx2, codes: &[u8]) -> Self::Bits;
 
-    /// Reads the last, fewer than eight columns of a row.
+    /// Reads the last columns of a row, fewer than eight.
     fn last(level: Avx2, row: &[u8], tail: &Tail) -> Self::Bits;
 
     fn values(level: Avx2, bits: Self::Bits, scale: __m256, bias: __m256) -> __m256;
 }
 
-impl<const PER: usize> Eight for Codes<PER> {
+impl<const PER: usize> Eight for PackedCodes<PER> {
     type Bits = u64;
 
     #[inline(always)]
@@ -120,7 +120,7 @@ impl Tail {
         columns
     }
 
-    /// `bytes[first..]` of the row as a little-endian word: eight bytes, zero-extended if the row has fewer.
+    /// At most eight bytes of `row[first..]` as a little-endian word, zero-extended.
     #[inline(always)]
     fn read(self, row: &[u8]) -> u64 {
         let Tail { bytes, first } = self;
@@ -129,13 +129,13 @@ impl Tail {
             return short_word(row) >> (first * 8);
         }
         let at = first.min(bytes - EIGHT);
-        // SAFETY: F3: `at + 8 <= bytes`, at any alignment.
+        // SAFETY: F3: the row has `bytes` bytes, and `at <= bytes - 8` by the line above; at any alignment.
         let word = unsafe { row.as_ptr().wrapping_add(at).cast::<u64>().read_unaligned() };
         u64::from_le(word) >> ((first - at) * 8)
     }
 }
 
-/// Fewer than eight bytes as a little-endian word; from four bytes on, the first four and the last four are joined.
+/// Fewer than eight bytes as a little-endian word. Four or more are joined from the first four and the last four.
 #[inline(always)]
 fn short_word(bytes: &[u8]) -> u64 {
     if let (Some(&first), Some(&last)) = (bytes.first_chunk(), bytes.last_chunk()) {
@@ -154,13 +154,13 @@ fn params<const MAY_BE_SINGLE: bool>(level: Avx2, row: &[u8], (at, is_single): P
     let params = row.as_ptr().wrapping_add(at);
     if is_single {
         // Two loads, so that each can be broadcast from memory.
-        // SAFETY: F1: the scale and the bias are two `f32` of the row, at any alignment.
+        // SAFETY: F1: the scale and the bias are two `f32` from byte `at` of the row on, at any alignment.
         let scale = unsafe { params.cast::<f32>().read_unaligned() };
-        // SAFETY: as above.
+        // SAFETY: F1: the bias is the second `f32`, at any alignment.
         let bias = unsafe { params.cast::<f32>().wrapping_add(1).read_unaligned() };
         (level.splat_single(scale), level.splat_single(bias))
     } else {
-        // SAFETY: F1: the scale and the bias are two halves of the row, at any alignment.
+        // SAFETY: F1: the scale and the bias are two `f16` from byte `at` of the row on, at any alignment.
         let both = unsafe { params.cast::<i32>().read_unaligned() };
         level.splat_halves(both).into()
     }

@@ -38,14 +38,14 @@ impl IndexRule {
         if I::TYPE.is_signed() { x + (self.from_end & (x >> 63)) } else { x }
     }
 
-    /// Whether no index of type `I` counts from the end and, if `I` has at most 32 bits, `dim` fits in 31.
+    /// Whether no index of type `I` counts from the end and, if `I` has at most 32 bits, `dim` fits in 31 bits.
     #[inline(always)]
     pub(crate) fn is_plain<I: Index>(self) -> bool {
         (!I::TYPE.is_signed() || self.from_end == 0) && (size_of::<I>() > 4 || i32::try_from(self.dim).is_ok())
     }
 
     /// As [`IndexRule::check`], under a [plain](IndexRule::is_plain) rule: the position is the value itself. Types of
-    /// 32 bits are compared in 32 bits, for which x86-64 has shorter instructions.
+    /// at most 32 bits are compared in 32 bits: x86-64 has shorter instructions for 32 bits.
     #[inline(always)]
     pub(crate) fn check_plain<I: Index>(self, index: I) -> (usize, bool) {
         debug_assert!(self.is_plain::<I>());
@@ -69,12 +69,11 @@ impl IndexRule {
         (x, self.is_position(x))
     }
 
-    /// As [`IndexRule::check`], for `size_of::<I>() <= 4` and a `dim` that fits in 31 bits: a vector has two 32-bit
-    /// lanes per 64-bit lane.
+    /// As [`IndexRule::check`], in 32 bits, for `size_of::<I>() <= 4` and a `dim` that fits in 31 bits.
     #[inline(always)]
     pub(crate) fn check_narrow<I: Index>(self, index: I) -> (i32, bool) {
         debug_assert!(size_of::<I>() <= 4 && i32::try_from(self.dim).is_ok());
-        // An unsigned value that does not fit stays greater than `dim`.
+        // An unsigned value of `2^31` or more exceeds `dim`, which is at most `2^31 - 1`.
         let x = index.widen() as i32;
         let x = if I::TYPE.is_signed() { x + (self.from_end as i32 & (x >> 31)) } else { x };
         (x, (x as u32) < self.dim as u32)
@@ -91,7 +90,7 @@ impl Remap {
     /// The index that replaces `index` along an axis of `dim >= 1` positions: of the same type, and in range by the
     /// rule with `from_end`.
     ///
-    /// The result fits in `I`: `Clamp` moves an index towards 0, and the remainder of `Wrap` is less than `|index|`.
+    /// A replaced index fits in `I`: its magnitude decreases, since `Wrap` always has `from_end`.
     #[inline(always)]
     pub(crate) fn replace<I: Index>(self, index: I, dim: i64, from_end: bool) -> I {
         debug_assert!(dim >= 1);

@@ -17,7 +17,7 @@ pub struct KernelInfo {
     pub dtype: DType,
     /// The index type; `None` for operators without indices.
     pub index: Option<IndexType>,
-    /// The rank of the folded loop nest; `None` for the kernels of any rank, which run all others.
+    /// The rank of the folded loop nest; `None` for the kernels of any rank, which run all other ranks.
     pub rank: Option<usize>,
     /// The level.
     pub level: Level,

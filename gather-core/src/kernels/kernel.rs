@@ -1,8 +1,7 @@
 //! Kernels: a loop nest of a rank around the body for a width, an index type and a level.
 //!
-//! A [`Kernel`] is made from these types and its rank alone. So its function, the one-pass function and its description
-//! cannot differ. [`KernelSet::new`](crate::KernelSet::new) compares the description with the kernel's place in the
-//! table.
+//! The constructors of a [`Kernel`] take these types and the rank, and nothing else: `entry` and `place` cannot differ
+//! (T2). [`KernelSet::new`](crate::KernelSet::new) compares `place` with the kernel's position in the table.
 
 use crate::kernels::bodies::IndexWidth;
 use crate::kernels::bodies::padded;
@@ -26,7 +25,7 @@ use crate::types::level::Level;
 pub struct IndexEntry {
     pub(crate) name: &'static str,
     pub(crate) run: IndexKernel,
-    /// The one-pass functions that replace `run` for rows of a size.
+    /// The function that replaces `run` for rows of a size; `None` if there is no such function.
     pub(crate) one_pass: fn(RowSize, Pass) -> Option<IndexKernel>,
 }
 
@@ -43,17 +42,17 @@ pub struct ScatterEntry {
 #[derive(Clone, Copy, Debug)]
 pub struct SpaceEntry {
     pub(crate) name: &'static str,
-    /// The function.
+    /// Runs the kernel.
     ///
     /// # Safety
-    /// K5 to K7, and K10: the arguments are for a kernel of its rank, width, level and shape.
+    /// K5 to K7, and K10: the arguments are for the rank, width, level and shape of this kernel.
     pub(crate) run: unsafe fn(&SpaceArgs<'_>),
 }
 
 /// A kernel, with its types and rank.
 ///
-/// Invariant T2: `entry` runs the types and rank of `place`. At a fallback level it does so by the kernel for rows of
-/// any length and any rank, whatever the place.
+/// Invariant T2: `entry` runs the types and rank of `place`. At a fallback level it is always the kernel for rows of
+/// any length and loop nests of any rank.
 #[derive(Clone, Copy, Debug)]
 pub struct Kernel<E> {
     pub(crate) entry: E,
@@ -168,7 +167,7 @@ unsafe fn scatter<I: Index, L: Isa, const RANK: u8>(args: &IndexArgs<'_>) -> Out
 /// # Safety
 /// K7: the machine has the level.
 unsafe fn resolve<I: Index, L: Isa>(job: &ResolveJob<'_>) -> bool {
-    // SAFETY: the caller promises that the machine has the level.
+    // SAFETY: K7: by the caller's contract, the machine has the level.
     let level = unsafe { L::of_kernel() };
     level.resolve::<I>()(job)
 }

@@ -1,8 +1,8 @@
 //! Levels as tokens, and functions compiled for each level.
 //!
-//! A value of [`Avx2`] exists only on a machine with AVX2, so a function that takes one may use its instructions.
-//! Tokens are made in functions with the level's `target_feature`s, which the compiler checks, and once per kernel, by
-//! the contract of kernels (K7). They are zero-sized.
+//! A value of [`Avx2`] exists only on a machine with AVX2, so a function that takes one may use AVX2 instructions.
+//! `here` makes a token: the compiler lets only functions with the level's `target_feature`s call it safely.
+//! [`Token::of_kernel`] makes one per kernel: its caller proves K7. Tokens are zero-sized.
 
 use crate::types::level::Level;
 
@@ -48,7 +48,7 @@ impl Avx512 {
     /// `F` compiled for AVX-512; [`Token::entry`] returns the AVX2 function.
     #[inline(always)]
     pub(crate) fn entry_of_its_own<F: LevelFn>(self) -> Entry<F> {
-        // SAFETY: the two types differ only in `unsafe`, and the token `self` proves that the machine has AVX-512.
+        // SAFETY: the types differ only in `unsafe`; `avx512` requires only the level, which `self` proves.
         unsafe { core::mem::transmute::<Compiled<F>, Entry<F>>(avx512::<F>) }
     }
 }
@@ -88,7 +88,7 @@ pub trait Token: Copy + 'static {
     #[must_use]
     fn compiled<F: LevelFn>() -> Compiled<F>;
 
-    /// The same function, safe to call since `self` proves the level.
+    /// [`Token::compiled`] as a safe function: `self` proves the level.
     #[inline(always)]
     #[must_use]
     fn entry<F: LevelFn>(self) -> Entry<F> {
@@ -111,7 +111,7 @@ pub trait Token: Copy + 'static {
         None
     }
 
-    /// The token of AVX-512, if that is the level.
+    /// The token of AVX-512, if the level is AVX-512.
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     #[must_use]

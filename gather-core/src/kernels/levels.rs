@@ -1,7 +1,7 @@
 //! Levels: the functions of each step of a kernel.
 //!
-//! Most steps are one algorithm, compiled for each level: a [`LevelFn`](crate::kernels::level_fn::LevelFn), with its
-//! entry from [`Token::entry`]. The methods of [`Isa`] are the steps for which levels have different algorithms.
+//! Most steps are one algorithm, compiled for each level: a [`LevelFn`](crate::kernels::level_fn::LevelFn), called by
+//! [`Token::entry`]. The methods of [`Isa`] are the steps for which levels have different algorithms.
 
 #![forbid(unsafe_code)]
 
@@ -45,7 +45,6 @@ pub trait Isa: Token {
         self.plain().resolve::<I>()
     }
 
-    /// Resolves indices in chunks.
     #[inline(always)]
     #[must_use]
     fn resolve_chunks<I: Index>(self) -> ChunksFn {
@@ -196,7 +195,7 @@ impl Isa for Avx2 {
     }
 }
 
-/// Longer vectors and masks gain nothing in the other methods.
+/// The methods that are missing here gain nothing from longer vectors and masks.
 #[cfg(target_arch = "x86_64")]
 impl Isa for Avx512 {
     type Plain = Avx2;

@@ -18,8 +18,8 @@ type SpaceNest = fn(&SpaceArgs<'_>, SpaceBody);
 /// The greatest unrolled rank, used for the inner loops of higher ranks.
 const UNROLLED: usize = 8;
 
-/// A loop nest of any rank around the body of an index operator. An odometer is slower than unrolled loops: if there
-/// are more than 8 loops, it runs around an unrolled nest of rank 8.
+/// A loop nest of any rank around the body of an index operator. An odometer is slower than unrolled loops: with more
+/// than `UNROLLED` loops, it runs only the outer loops, around an unrolled nest.
 pub(crate) fn index_nest_any(args: &IndexArgs<'_>, body: Body) -> Outcome {
     if args.loops().len() > UNROLLED {
         let mut outcome = Outcome::NOTHING;

@@ -1,4 +1,4 @@
-//! The kernels: they move bytes, and never see views, plans or errors.
+//! The kernels: they move bytes, and take no views, plans or errors.
 //!
 //! # The general form of an index operator
 //!
@@ -13,8 +13,8 @@
 //! whole slice, and loops with `data_stride == 0`, where only the index selects the slice. GatherElements steps through
 //! all three tensors at once. GatherNd adds up the `K` components of an index tuple.
 //!
-//! The plan folds the loops until no two can be merged. It turns the innermost contiguous bytes into a *row*, and puts
-//! the loop with the most to gain last: the *inner loop*. The inner loop and the loop around it are a *plane*.
+//! The plan folds the loops until no two can be merged. It turns the innermost contiguous bytes into a *row*. It puts
+//! the loop that is worth blocking last: the *inner loop*. The inner loop and the loop around it are a *plane*.
 //!
 //! # A kernel
 //!
@@ -35,9 +35,9 @@
 //!     or move some and fill the others       (`Missing::Fill` only)
 //! ```
 //!
-//! Resolving depends on the index type, moving on the width. As separate functions, their machine code adds up instead
-//! of multiplying. Only the small loop nests exist for each width x index type x rank x level, and for each index type
-//! x rank x level of scatters.
+//! Resolving depends on the index type, moving on the width. They are separate functions, so the number of functions is
+//! a sum, not a product. Only the small loop nests are compiled for each width x index type x rank x level (scatters:
+//! index type x rank x level).
 //!
 //! | module | contents |
 //! |---|---|
@@ -72,7 +72,7 @@
 //!   memory that may be read for `row` bytes. For every method but `Direct`, each `dim_k`, each `scale_k` and the sum
 //!   fit in `i32`.
 //! - **K3** Along every coordinate and for every component, `index` reaches a value of the kernel's index type, at any
-//!   alignment. The policy of a kernel does not remap: `remap` has already done so.
+//!   alignment. The policy of a kernel has no `remap`: `remap.rs` has replaced the indices.
 //! - **K4** `out` overlaps neither data nor indices. In a scatter, which writes data, data does not overlap indices
 //!   either.
 //! - **K5** The number of loops is the kernel's rank, or any number for a kernel of any rank. There is at least one
@@ -85,13 +85,13 @@
 //!   and K2 holds for their size in data. Data and output are aligned for the types of the map, and data holds values
 //!   of its input. `params` points to `ConversionArgs`: a function of the map at the plan's level, and the map's
 //!   params, which threads may share and which outlive the call. A lookup by elements has a value for each element of
-//!   data, which is row-major then and begins at the address next to the lookup. A lookup by rows has, with one
+//!   data; data is then row-major, and begins at the `data` address of the params. A lookup by rows has, with one
 //!   component, a value for every position `0..dim`. With several components, no single axis selects the value, and
-//!   there is no lookup by rows. Block-quantised data is bytes in row-major order; its params are the `Quantized` of
-//!   the output's type instead. Bags call the function of a row, for whose elements the same holds. A kernel of a row
-//!   function is given rows: `row` is the size of a row in the output, K2 holds for the `elements` of a row in data,
-//!   and the params are its `BoundRowParams`. If rows are decoded first, K8 holds for the decoder, and the params are a
-//!   `DecodingJob`, whose scratch only this thread uses.
+//!   there is no lookup by rows. Block-quantised data is bytes in row-major order; its params are a `Quantized` of the
+//!   output's type. Bags call a `DecodeFn`; K8 holds for the elements of its rows. A kernel of a row function is given
+//!   rows: `row` is the size of a row in the output, K2 holds for the `elements` of a row in data, and the params are
+//!   its `BoundRowParams`. If rows are decoded first, K8 holds for the decoder, and the params are a `DecodingJob`,
+//!   whose scratch only this thread uses.
 //! - **K9** A kernel is given a method that takes the loop nest. `Direct` takes any nest. Its one-pass kernels take one
 //!   plane (one loop or two) with one component; along the inner loop, indices and rows of the output are contiguous,
 //!   and data does not move. One-pass kernels compiled for packed data need contiguous elements of data, too.
@@ -108,14 +108,14 @@
 //!   - `Streamed` takes rows of a cache line or more; if they are converted, they are contiguous in the output, and
 //!     their elements are of a type that `convert::streams` takes.
 //!
-//!   At a fallback level, plans choose `Direct`, not in one pass, and `Blocks`.
+//!   At a fallback level, plans choose only `Blocks`, and `Direct` without one-pass kernels.
 //! - **K10** A kernel of a declared shape is given the loops, components and rows that the shape has for some open
-//!   sizes, all at least 1: `ShapedIndex::matches` and `ShapedSpace::matches`. It is never given a chunk of them.
+//!   sizes, all at least 1: `ShapedIndex::matches` and `ShapedSpace::matches`. It is never given a part of the loops.
 //!
 //! `Panels` is no method of a kernel: `exec` packs each panel, and runs it by `Gathered` or `Blocks`. `Interleaved` and
 //! `Deinterleaved` are methods of kernels that rearrange space and have no indices: K1, K4, K5, K6 and K7 hold for
-//! them, and data may be read along the loops. If such a kernel fills padding, it has a `fill`, whose length divides
-//! `row`, and reads no data.
+//! them, and data may be read along the loops. A kernel that fills padding has a `fill`, whose length divides `row`,
+//! and reads no data.
 
 mod bodies;
 pub(crate) mod builtin;
@@ -179,6 +179,6 @@ pub use v128::*;
 
 /// The kernel of `Missing::Fill` on an axis without elements: fills every row and reads nothing.
 pub(crate) fn fill_nest(args: &IndexArgs<'_>) -> Outcome {
-    // Data without elements may lie anywhere, even in the output.
+    // Data without elements may have any address, even one in the output.
     loops::index_nest_any(&args.without_data(), bodies::fill_plane)
 }

@@ -18,8 +18,7 @@ pub(crate) fn prefetch(start: *const u8, bytes: usize) {
 /// Maximum bytes prefetched from the start of a row.
 const MOST_BYTES: usize = 1 << 10;
 
-/// Prefetches the first KiB of a row, and the line of its last byte, which may be another line if the row does not
-/// begin at a line. `bytes >= 1`.
+/// Prefetches the first `MOST_BYTES` bytes of a row, and the line of its last byte. `bytes >= 1`.
 #[inline(always)]
 pub(crate) fn prefetch_row(row: *const u8, bytes: usize) {
     prefetch(row, bytes.min(MOST_BYTES));
@@ -48,8 +47,8 @@ fn hint<const HINT: i32>(line: *const u8) {
     unsafe { core::arch::x86_64::_mm_prefetch::<HINT>(line.cast()) };
 }
 
-/// Prefetches `bytes` bytes into the second-level cache. They may be written, too: a line that no other core holds
-/// arrives in a writable state.
+/// Prefetches `bytes` bytes into the second-level cache, for reads or writes: a line that no other core holds arrives
+/// in a writable state.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 pub(crate) fn prefetch_near(start: *const u8, bytes: usize) {
@@ -66,9 +65,9 @@ pub(crate) fn prefetch_to_write(line: *mut u8) {
 
 /// Data of the next outer coordinate, prefetched while the rows of the current coordinate are moved.
 ///
-/// Along the last axis every coordinate has its own slice of data, adjacent to the previous slice. Indices read it in
-/// any order, so the hardware sees no stream. Prefetching the whole next slice at once would stall the moves until most
-/// of it has arrived; line by line between the moves it costs nothing (workload `gather/lastaxis_4096x1024_512`).
+/// Along the last axis every coordinate has its own slice of data, adjacent to the previous slice. Indices address a
+/// slice in any order, so the hardware prefetcher finds no stream. Prefetching the whole next slice at once would stall
+/// the moves; line by line between the moves, the prefetches cost nothing (workload `gather/lastaxis_4096x1024_512`).
 #[derive(Clone, Copy)]
 pub(crate) struct NextSlice {
     at: *const u8,
@@ -92,11 +91,11 @@ impl NextSlice {
 
     /// The remainder after `steps * STEP` rows.
     #[inline(always)]
-    pub(crate) fn from(self, steps: usize) -> Self {
+    pub(crate) fn skip(self, steps: usize) -> Self {
         NextSlice { at: self.at.wrapping_add(steps * self.bytes), ..self }
     }
 
-    /// The next slice of a slice `by` bytes further.
+    /// The slice moved by `by` bytes.
     #[inline(always)]
     pub(crate) fn moved(self, by: isize) -> Self {
         NextSlice { at: self.at.wrapping_offset(by), ..self }

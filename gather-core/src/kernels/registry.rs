@@ -18,8 +18,8 @@ const HOLDS_ALL: bool = cfg!(feature = "registry");
 /// Maximum sets added to a registry.
 const MOST_SETS: usize = 16;
 
-/// Sets of kernels for calls whose types are known at run time. [`registry`](crate::IndexOperator::registry) gives a
-/// gather a registry other than the built-in one.
+/// Sets of kernels for calls whose types are known at run time. A gather uses the built-in registry unless
+/// [`registry`](crate::GatherOperator::registry) sets another.
 ///
 /// ```
 /// use gather_core::{DynView, Gather, Registry, View};
@@ -42,7 +42,7 @@ pub struct Registry {
     len: usize,
 }
 
-/// The key of a kernel in a registry. Callers construct it and name every field.
+/// The key of a kernel in a registry. Built by a struct literal that names every field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct KernelKey {
     /// The operator.
@@ -65,8 +65,8 @@ impl Registry {
         Registry { added: [None; MOST_SETS], len: 0 }
     }
 
-    /// Adds a set made by [`kernels!`](crate::kernels!) or [`specialize!`](crate::specialize!). If two sets have a data
-    /// type, the set added last runs.
+    /// Adds a set made by [`kernels!`](crate::kernels!) or [`specialize!`](crate::specialize!). If several sets have
+    /// kernels for a data type, calls run the kernels of the set added last.
     ///
     /// # Panics
     /// For more than 16 sets.
@@ -97,12 +97,12 @@ impl Registry {
         })
     }
 
-    /// The kernels for calls of a gather; `None` if no set knows the data type.
+    /// The kernels for calls of a gather; `None` if no set (without `registry`: no added set) has the data type.
     pub(crate) fn index_kernels(&self, op: Op, dtype: DType, index: IndexType) -> Option<Kernels> {
         let shaped = self.shaped(op, dtype, Some(index));
         let kernels = match self.own(dtype, |set| set.takes(op, index)) {
             Some(set) => Kernels::with(set, index),
-            // The built-in kernels move rows of any length.
+            // The built-in kernels move rows of any length, so they take every data type.
             None if shaped.is_some() || self.knows(dtype) => Kernels::builtin(index).filter(|_| HOLDS_ALL)?,
             None => return None,
         };
@@ -110,17 +110,17 @@ impl Registry {
     }
 
     #[cfg(feature = "scatter")]
-    /// The kernels for calls of a scatter, or of the adjoint of a gather; `None` if no set knows the data type.
+    /// The kernels for calls of a scatter, or of the adjoint of a gather; `None` as in `index_kernels`.
     pub(crate) fn scatter_kernels(&self, op: Op, dtype: DType, index: IndexType) -> Option<Kernels> {
         if let Some(own) = self.own(dtype, |set| set.takes(op.scatter(), index)) {
             return Some(Kernels::scatters_with(own, index));
         }
-        // The adjoint's gather may have declared shapes only.
+        // The gather of this adjoint may have kernels for declared shapes only.
         let known = self.knows(dtype) || self.shaped(op, dtype, Some(index)).is_some();
         Kernels::builtin_scatters(index).filter(|_| HOLDS_ALL && known)
     }
 
-    /// The kernels for calls that rearrange space; `None` if no set knows the data type.
+    /// The kernels for calls that rearrange space; `None` as in `index_kernels`.
     pub(crate) fn space_kernels(&self, op: Op, dtype: DType) -> Option<Kernels> {
         let shaped = self.shaped(op, dtype, None);
         let kernels = match self.own(dtype, |set| set.lists(op)) {
@@ -132,7 +132,7 @@ impl Registry {
         Some(kernels.with_shaped(shaped.unwrap_or_default()))
     }
 
-    /// The kernels for declared shapes of the last set that has any for the operator and types.
+    /// The kernels for declared shapes of the last added set that has any for the operator and types.
     fn shaped(&self, op: Op, dtype: DType, index: Option<IndexType>) -> Option<&'static [ShapedRow]> {
         let has_any = |set: &&'static KernelSet| set.shaped_rows().iter().any(|row| row.takes(op, dtype, index));
         self.added().rev().find(has_any).map(|set| set.shaped_rows())
@@ -143,7 +143,7 @@ impl Registry {
         self.added().rev().find(|set| takes(set) && set.width_of(dtype).is_some())
     }
 
-    /// Whether any set knows a data type. All built-in sets know the same types.
+    /// Whether any set has a data type. All built-in sets have the same data types.
     fn knows(&self, dtype: DType) -> bool {
         self.added().chain(BUILTIN.first().copied()).any(|set| set.width_of(dtype).is_some())
     }

@@ -6,8 +6,8 @@
 //!     run the kernel over the loops of the block, on the buffer instead of the indices
 //! ```
 //!
-//! So kernels distinguish only indices in range and missing indices. A block takes whole inner loops that move indices
-//! while they fit, and a chunk of the next loop. Loops around the block that move data but no indices run inside the
+//! A kernel then meets only indices in range and missing indices. A block takes whole inner loops that move indices, as
+//! long as they fit, and a chunk of the next loop. Loops around the block that move data but no indices run inside the
 //! kernel, so each block is remapped once. All other loops run here, in order.
 
 use core::marker::PhantomData;
@@ -57,11 +57,11 @@ impl RemapJob {
     #[inline(always)]
     fn write<I: Index>(&self, at: usize, index: I) {
         debug_assert!(at < self.indices.n());
-        // SAFETY: the buffer takes `n` indices, and `at < n`.
+        // SAFETY: `RemapJob::new`: the buffer takes `n` values of the indices' type, `I`. Callers keep `at < n`.
         unsafe { self.out.wrapping_add(at * self.step).cast::<I>().write_unaligned(index) };
     }
 
-    /// Remaps the indices, under either policy.
+    /// Remaps the indices. The match makes the policy a constant of each loop.
     #[inline(never)]
     fn each<I: Index>(&self) {
         match self.remap {
@@ -87,7 +87,7 @@ impl<I: Index> LevelFn for RemapOf<I> {
 
     #[inline(always)]
     fn call<Here: Token>(_: Here, job: &RemapJob) {
-        // Other index types are rare, and every program would link a loop for each.
+        // Only common index types have the vectorised loop: a program links one per type.
         let vectors = const { matches!(I::TYPE.fixed_width(), IndexType::I32 | IndexType::I64 | IndexType::U32) };
         match (job.remap, job.indices.contiguous(size_of::<I>())) {
             (remap @ Remap::Clamp, Some(indices)) if vectors && job.step == size_of::<I>() => {
@@ -107,7 +107,7 @@ fn remap_fn(index: IndexType, level: Available) -> RemapFn {
 }
 
 /// Remaps indices outside of a loop nest, along an axis of `dim >= 1` positions, in blocks of at most `BLOCK`. Calls
-/// `run(first, remapped)` for each block, where `first` is the number of its first index.
+/// `run(first, remapped)` for each block: `first` is the number of the block's first index.
 ///
 /// # Safety
 /// K3: the indices are of the type `index`.
@@ -123,9 +123,9 @@ pub(crate) unsafe fn each_block(
     let (start, size): (*mut u8, usize) = (buffer.as_mut_ptr().cast(), index.size());
     for first in (0..indices.n()).step_by(BLOCK) {
         let block = indices.part(first, BLOCK.min(indices.n() - first));
-        // SAFETY: the buffer takes `BLOCK` values of at most 8 bytes.
+        // SAFETY: the buffer takes `BLOCK` values of 8 bytes; a block has at most `BLOCK` indices, none longer.
         remap_fn(index, level)(&unsafe { RemapJob::new(block, dim, (remap, policy), (start, size)) });
-        // SAFETY: the job has written `block.n()` adjacent indices.
+        // SAFETY: the job has just written `block.n()` adjacent indices to the buffer.
         run(first, unsafe { Indices::new(start, size as isize, block.n()) });
     }
 }
@@ -139,11 +139,11 @@ pub(crate) unsafe fn each_block(
 pub(crate) unsafe fn call(kernel: IndexKernel, index: IndexType, args: &IndexArgs<'_>) -> Outcome {
     match args.spec().policy.remap {
         None => {
-            // SAFETY: the caller's promise.
+            // SAFETY: by the caller's contract, the kernel takes the arguments; their policy does not remap.
             unsafe { kernel(args) }
         }
         Some(remap) => {
-            // SAFETY: the caller's promise.
+            // SAFETY: by the caller's contract, which `in_blocks` shares.
             unsafe { in_blocks(kernel, remap, index, args) }
         }
     }
@@ -174,10 +174,10 @@ unsafe fn in_blocks(kernel: IndexKernel, remap: Remap, index: IndexType, args: &
         each_coordinate(around, *origin, |at| {
             for (k, component) in args.spec().components.iter().enumerate() {
                 let first = at.index.wrapping_offset(component.index);
-                // SAFETY: K3: indices of the inner loop, at a coordinate of the loops around it.
+                // SAFETY: K3 of `args`: the indices of the inner loop at a coordinate of the loops around it.
                 let indices = unsafe { Indices::new(first, inner.index, inner.n) };
                 let out = start.wrapping_add((filled * tuple + k) * size);
-                // SAFETY: a block has at most `blocks.tuples` tuples, each of `tuple` indices.
+                // SAFETY: the buffer takes `blocks.tuples * tuple` indices, the most that a block has (`Blocks`).
                 let job = unsafe { RemapJob::new(indices, component.dim, (remap, policy), (out, tuple * size)) };
                 remap_all(&job);
             }
@@ -190,7 +190,7 @@ unsafe fn in_blocks(kernel: IndexKernel, remap: Remap, index: IndexType, args: &
         // SAFETY: the contract of `args`, for a subset of the iterations of its loops. K3: their indices are in the
         // buffer, tuple by tuple, in the order of the loops that move indices.
         let part = unsafe { IndexArgs::new(&spec, origin, &loops, args.stride(), args.params()) };
-        // SAFETY: the caller's promise: the loops are a subset of the iterations of `args`.
+        // SAFETY: by the caller's contract, the kernel also takes fewer iterations of each loop of `args`.
         outcome = outcome.and(unsafe { kernel(&part) });
     });
     outcome
@@ -226,8 +226,8 @@ impl Blocks {
         along.index == 0 && along.data != 0
     }
 
-    /// Calls `run(cursor, moving)` for each block in the order of the loops: `cursor` is at its first iteration, and
-    /// `moving` are the loops that move its indices.
+    /// Calls `run(cursor, moving)` for each block in the order of the loops: `cursor` is at the block's first
+    /// iteration, and `moving` are the loops that move its indices.
     fn each(&self, args: &IndexArgs<'_>, mut run: impl FnMut(&Cursor, &[Loop])) {
         let (around, [cut, inner @ ..]) = args.loops().split_at(self.cut) else { unreachable!("K5: an inner loop") };
         let around: Loops = around.iter().filter(|along| !Self::is_inside(along)).copied().collect();
@@ -242,8 +242,8 @@ impl Blocks {
         });
     }
 
-    /// The loops of a kernel on a block, one per loop of the nest. `moving` are the loops that move its indices. The
-    /// buffer holds them as contiguous tuples of `tuple` bytes.
+    /// The loops of a kernel on a block, one per loop of the nest. `moving` are the loops that move the block's
+    /// indices, which are contiguous tuples of `tuple` bytes in the buffer.
     fn loops_of_kernel<'l>(
         &'l self,
         loops: &'l [Loop],

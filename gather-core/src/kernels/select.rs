@@ -19,12 +19,11 @@ use crate::types::op::Op;
 pub struct Kernels {
     own: Option<&'static KernelSet>,
     builtin: &'static KernelSet,
-    /// Kernels for declared shapes, before all others.
+    /// Kernels for declared shapes, which take precedence over `own` and `builtin`.
     shaped: &'static [ShapedRow],
 }
 
 impl Kernels {
-    /// A built-in set alone.
     #[inline(always)]
     const fn alone(builtin: &'static KernelSet) -> Self {
         Kernels { own: None, builtin, shaped: &[] }
@@ -129,7 +128,7 @@ impl Kernels {
         find(self.builtin, width).expect(BUILTIN)
     }
 
-    /// The kernel of the user's set. Outlined, since most calls have none.
+    /// The kernel of the user's set. Outlined: most calls have no such set.
     #[cold]
     #[inline(never)]
     fn find_in<T>(

@@ -1,7 +1,7 @@
 //! The table of kernels: emitted by the macro, looked up by plans.
 //!
 //! A row is a data type x index type x rank x operator x level. Rows are not stored individually: data types map to
-//! widths, index types map to representations, the gathers share their kernels, and so do the scatters. Arrays of
+//! widths, index types map to representations, all gathers share kernels, and all scatters share kernels. Arrays of
 //! kernels are ordered by width (except scatters), representation and rank, so a row is found by arithmetic.
 
 #![forbid(unsafe_code)]
@@ -74,7 +74,7 @@ impl Rests {
     pub const NONE: Self = Rests { by_repr: &[], space: None };
 }
 
-/// [`Rests`] for indices.
+/// The fallback sets for one representation of indices.
 #[derive(Clone, Copy)]
 pub struct IndexRest {
     pub(crate) gathers: Option<&'static KernelSet>,
@@ -231,7 +231,7 @@ struct TableLookup {
     ops: [bool; OPS],
 }
 
-/// The greatest width in `TableLookup::widths`; greater widths are searched.
+/// The greatest width in `TableLookup::widths`; `Lists::widths` is searched for greater widths.
 const NARROW: usize = 16;
 const OPS: usize = limit!(ops);
 const INDEX_TYPES: usize = limit!(index_types);
@@ -312,8 +312,8 @@ impl KernelSet {
     /// A set from the tables that the macro emits.
     ///
     /// # Panics
-    /// At compile time if the tables violate T1: their lengths are not the lengths that their order implies, or a
-    /// kernel's description differs from its place (T2).
+    /// At compile time if the tables violate T1: a list has another length than its order implies, or a kernel's
+    /// `place` differs from its position (T2). Or if a fallback set lacks kernels.
     #[doc(hidden)]
     #[must_use]
     #[track_caller]
@@ -330,8 +330,8 @@ impl KernelSet {
         set
     }
 
-    /// Asserts that a plan finds a kernel for every row of the set's elements, in the set or in its fallback. The
-    /// kernel for rows of any length does not run rows of a width that has its own kernel (K9).
+    /// Asserts that the set or its fallback has a kernel for every row of the set's elements. The kernel for rows of
+    /// any length does not run rows of a width that has its own kernel (K9).
     #[track_caller]
     const fn check_rests(&self) {
         let Lists { ops, reprs, elements, rests, .. } = &self.tables;
@@ -355,7 +355,7 @@ impl KernelSet {
         }
     }
 
-    /// Whether an operator has kernels for rows of any number of any of `elements`, in loop nests of any rank.
+    /// Whether an operator has kernels for rows of any number of elements, for each of `elements` and any rank.
     const fn runs_all(&self, op: Op, elements: &[ElementRow]) -> bool {
         let TableLookup { widths, rows, ranks, ops, .. } = &self.lookup;
         if !ops[op as usize] || ranks[0].is_none() {
@@ -406,7 +406,7 @@ impl KernelSet {
 
     /// The number of distinct functions in the set.
     #[must_use]
-    pub fn functions(&self) -> usize {
+    pub fn function_count(&self) -> usize {
         let (reprs, spaces) = (self.tables.reprs.len(), 1);
         let of_level = |level: &LevelTable| match level.level.is_fallback() {
             true => level.index.len().min(reprs) + level.scatter.len().min(reprs) + level.space.len().min(spaces),
@@ -449,7 +449,7 @@ impl KernelSet {
         !op.rearranges() && self.lists(op) && self.repr(index).is_some()
     }
 
-    /// The position of an index type's representation; a pointer-sized type may have that type's own or its width's.
+    /// The position of an index type's representation. A pointer-sized type without one has the position of its width.
     #[inline]
     const fn repr(&self, index: IndexType) -> Option<usize> {
         match self.lookup.reprs[index as usize] {
@@ -458,17 +458,17 @@ impl KernelSet {
         }
     }
 
-    /// The set for gathers by an index type that this set lacks; `self` if it lacks none.
+    /// The fallback set for gathers by an index type; `self` if there is no fallback.
     pub(crate) fn rest_of_gathers(&'static self, index: IndexType) -> &'static KernelSet {
         self.index_rest(index).and_then(|rest| rest.gathers).unwrap_or(self)
     }
 
-    /// The set for scatters by an index type that this set lacks; `self` if it lacks none.
+    /// The fallback set for scatters by an index type; `self` if there is no fallback.
     pub(crate) fn rest_of_scatters(&'static self, index: IndexType) -> &'static KernelSet {
         self.index_rest(index).and_then(|rest| rest.scatters).unwrap_or(self)
     }
 
-    /// The set for space kernels that this set lacks; `self` if it lacks none.
+    /// The fallback set for kernels that rearrange space; `self` if there is no fallback.
     pub(crate) fn rest_of_space(&'static self) -> &'static KernelSet {
         self.tables.rests.space.unwrap_or(self)
     }
@@ -482,7 +482,7 @@ impl KernelSet {
         rank != 0 && self.tables.ranks.iter().any(|&own| usize::from(own) == rank)
     }
 
-    /// The position of the kernels of a rank, else of the kernels for any rank.
+    /// The position of the kernels of a rank; of the kernels for any rank, if the rank has none of its own.
     #[inline]
     fn rank(&self, rank: usize) -> Option<usize> {
         let ranks = &self.lookup.ranks;
@@ -527,7 +527,6 @@ impl KernelSet {
         self.level(level)?.scatter.get(repr * self.tables.ranks.len() + rank).map(|kernel| &kernel.entry)
     }
 
-    /// The kernel that rearranges space.
     #[inline]
     pub(crate) fn space_kernel(&self, width: usize, rank: usize, level: Level) -> Option<&'static SpaceEntry> {
         let rank = self.rank(rank)?;
@@ -537,6 +536,6 @@ impl KernelSet {
 
 impl core::fmt::Debug for KernelSet {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("KernelSet").field("name", &self.name()).field("functions", &self.functions()).finish()
+        f.debug_struct("KernelSet").field("name", &self.name()).field("functions", &self.function_count()).finish()
     }
 }

@@ -5,11 +5,11 @@ use crate::types::index::Index;
 
 /// Bytes in a register, of any lane type.
 ///
-/// Constructors take the token of a level. Vectors longer than 16 bytes exist only on machines with the instructions of
-/// their level, so functions of such a vector may be safe. A vector of 16 bytes proves nothing, since every x86-64
-/// machine has it: functions of 16-byte vectors alone take the token, too.
+/// Constructors take the token of a level. A vector longer than 16 bytes exists only on a machine with its level, so
+/// functions that take one may be safe. Every x86-64 machine has vectors of 16 bytes, so functions that take no longer
+/// vector take the token, too.
 pub(crate) trait Vector: Copy {
-    /// The level that has its instructions.
+    /// The level that has the instructions of the vector.
     type Level: Token;
 
     /// Bytes per vector.
@@ -24,8 +24,8 @@ pub(crate) trait Vector: Copy {
     /// `LEN` bytes may be read.
     #[inline(always)]
     unsafe fn load(_level: Self::Level, from: *const u8) -> Self {
-        // SAFETY: `LEN` bytes may be read, any bytes are a vector, and the token proves that the machine has the
-        // vector.
+        // SAFETY: by the caller's contract, `LEN` bytes may be read. Any bytes are a vector, and the token proves that
+        // the machine has it.
         unsafe { from.cast::<Self>().read_unaligned() }
     }
 
@@ -35,7 +35,7 @@ pub(crate) trait Vector: Copy {
     /// `LEN` bytes may be written.
     #[inline(always)]
     unsafe fn store(self, to: *mut u8) {
-        // SAFETY: `LEN` bytes may be written, at any alignment.
+        // SAFETY: by the caller's contract, `LEN` bytes may be written; at any alignment.
         unsafe { to.cast::<Self>().write_unaligned(self) }
     }
 
@@ -43,7 +43,7 @@ pub(crate) trait Vector: Copy {
     #[inline(always)]
     fn of<T: Index, const N: usize>(level: Self::Level, numbers: &[T; N]) -> Self {
         const { assert!(Self::LEN <= size_of::<[T; N]>()) };
-        // SAFETY: the array has `LEN` bytes or more.
+        // SAFETY: the array has `LEN` bytes or more, by the assertion above.
         unsafe { Self::load(level, numbers.as_ptr().cast()) }
     }
 }

@@ -1,7 +1,7 @@
 //! Vectors of 32-bit lanes: the operations for resolving indices.
 //!
-//! They are [`Vector`]s: constructors take the token of a level, and other functions take a vector, if only as a proof
-//! named `like`.
+//! Constructors take the token of a level, other functions a vector or a mask. A vector that is only a proof of the
+//! level is named `like`.
 
 use core::arch::x86_64::*;
 
@@ -23,8 +23,9 @@ pub(crate) trait Words: Vector {
     /// A subset of the lanes.
     type Mask: Copy;
 
-    /// `N` numbers of 8 bits, and of 16 bits, as in memory. Every bit pattern is valid.
+    /// `N` numbers of 8 bits. Every bit pattern is valid.
     type Bytes: Copy;
+    /// `N` numbers of 16 bits. Every bit pattern is valid.
     type Halves: Copy;
 
     const N: usize;
@@ -89,7 +90,7 @@ macro_rules! operations {
             fn run($($arg: $ty),*) -> $out {
                 $body
             }
-            // SAFETY: the machine has the features: the token of the level proves it, or a value of the vector.
+            // SAFETY: an argument is the token of the level or a vector of it, which proves that the machine has it.
             unsafe { run($($arg),*) }
         }
     )*};
@@ -188,7 +189,7 @@ impl Words for Sixteen {
         plus_where(a: Sixteen, mask: u16, b: Sixteen) -> Sixteen { _mm512_mask_add_epi32(a, mask, a, b) }
     }
 
-    // Masks are integers. They prove nothing about the machine, and need no vector instructions.
+    // Masks are integers: they prove no level, and need no vector instructions.
     #[inline(always)]
     fn both(a: u16, b: u16) -> u16 {
         a & b
@@ -214,12 +215,12 @@ pub(crate) const fn is_wide<I: Index>() -> bool {
     size_of::<I>() == 8
 }
 
-/// `N` indices, in the order of their loads.
+/// `N` indices, one per lane; indices of 8 bytes are in the order [`Words::WIDE_LANES`].
 #[derive(Clone, Copy)]
 pub(crate) struct IndexWords<W: Words> {
-    /// Their low 32 bits.
+    /// The low 32 bits of the indices.
     pub(crate) low: W,
-    /// The indices that are negative and fit in 32 bits.
+    /// The negative indices of those in `fits`; other lanes are arbitrary.
     pub(crate) negative: W::Mask,
     /// The indices that fit in 32 bits.
     pub(crate) fits: W::Mask,
@@ -236,8 +237,8 @@ impl<W: Words> IndexWords<W> {
         macro_rules! load {
             ($ty:ty, $number:literal) => {{
                 const { assert!(size_of::<$ty>() == $number * W::N) };
-                // SAFETY: `N` numbers of `size_of::<I>()` bytes may be read. If `$ty` is a vector, `like` proves that
-                // the machine has it.
+                // SAFETY: by the caller's contract, `N` numbers of `size_of::<I>()` bytes may be read. If `$ty` is a
+                // vector, `like` proves that the machine has it.
                 unsafe { from.cast::<$ty>().read_unaligned() }
             }};
         }

@@ -125,7 +125,7 @@ impl Avx2 {
     pub(crate) fn first_words(self, words: &[Unaligned<i32>]) -> __m256i {
         let numbers = __m256i::of(self, &[0i32, 1, 2, 3, 4, 5, 6, 7]);
         let lanes = self.greater32(__m256i::of(self, &[words.len().min(8) as i32; 8]), numbers);
-        // SAFETY: the token proves that the machine has AVX2, and the mask has only lanes in `words`.
+        // SAFETY: the token proves that the machine has AVX2, and the mask has at most `words.len()` lanes.
         unsafe { _mm256_maskload_epi32(words.as_ptr().cast(), lanes) }
     }
 }
@@ -220,9 +220,9 @@ pub(crate) unsafe fn stream_line<const VECTOR: usize>(from: *const u8, to: *mut 
         let (from, to) = (from.wrapping_add(at), to.wrapping_add(at));
         macro_rules! copy {
             ($load:ident, $stream:ident) => {{
-                // SAFETY: `VECTOR` bytes of the line, at any alignment.
+                // SAFETY: the line may be read, by the caller's contract; `at + VECTOR <= LINE`.
                 let part = unsafe { $load(from.cast()) };
-                // SAFETY: `VECTOR` bytes of the line, at a multiple of `VECTOR`.
+                // SAFETY: the line may be written and begins at a multiple of `LINE`, by the caller's contract.
                 unsafe { $stream(to.cast(), part) }
             }};
         }
@@ -260,7 +260,7 @@ macro_rules! masked_bytes {
 
             #[inline(always)]
             fn store_first(self, _: Avx512, bytes: &mut [MaybeUninit<u8>]) {
-                // SAFETY: as for `load_first`.
+                // SAFETY: the token proves that the machine has AVX-512, and the mask has only lanes in `bytes`.
                 unsafe { $store(bytes.as_mut_ptr().cast(), first_lanes(bytes.len()) as $mask, self) }
             }
         }

@@ -43,7 +43,7 @@ fn u4_pair(pair: u8, scale: f32, zero_point: u8) -> [f32; 2] {
     [pair & 15, pair >> 4].map(|value| (f32::from(value) - f32::from(zero_point)) * scale)
 }
 
-/// As [`u4_pair`], for signed numbers.
+/// `(value - zero_point) * scale` for two signed numbers of 4 bits, low half first.
 #[inline(always)]
 fn i4_pair(pair: u8, scale: f32, zero_point: i8) -> [f32; 2] {
     [(pair << 4) as i8 >> 4, pair as i8 >> 4].map(|value| (f32::from(value) - f32::from(zero_point)) * scale)

@@ -45,12 +45,12 @@ pub trait Block: Element + Sealed {
     #[must_use]
     fn to_f32(self) -> Self::Values;
 
-    /// Splits `bytes` into whole blocks and the remainder. Any bytes are a block, at any address.
+    /// Splits `bytes` into whole blocks and the remainder. Any bytes are valid, at any alignment.
     #[must_use]
     fn from_bytes(bytes: &[u8]) -> (&[Self], &[u8]);
 }
 
-/// Defines blocks of bytes: a struct for each, which is an element, and its decoder.
+/// Defines blocks of bytes, each a struct that is an element, with its decoder.
 macro_rules! blocks {
     ($($(#[$doc:meta])* $name:ident: [u8; $bytes:literal] as [f32; $len:literal], $decode:path;)*) => {$(
         $(#[$doc])*
@@ -82,8 +82,8 @@ macro_rules! blocks {
 
             fn from_bytes(bytes: &[u8]) -> (&[Self], &[u8]) {
                 let (blocks, remainder) = bytes.as_chunks::<$bytes>();
-                // SAFETY: a block is `repr(C)` with one field, `[u8; N]`, and any bytes are valid. So both slices have
-                // the same length, element size and alignment.
+                // SAFETY: `Self` is `repr(C)` with one field, `[u8; $bytes]`: the same size and alignment, and any
+                // bytes are valid. So the borrowed slice `blocks` is a slice of `Self` of the same length.
                 let blocks = unsafe { core::slice::from_raw_parts(blocks.as_ptr().cast::<Self>(), blocks.len()) };
                 (blocks, remainder)
             }
@@ -117,14 +117,14 @@ blocks! {
     /// ggml: [`block_q5_0`](https://github.com/ggml-org/ggml/blob/master/src/ggml-common.h).
     Q5_0: [u8; 22] as [f32; 32], gguf::q5_0;
 
-    /// 32 numbers of 5 bits with a scale and a minimum: `d * q + m`. 24 bytes: `d` and `m` as `f16`, then as in
-    /// [`Q5_0`].
+    /// 32 numbers of 5 bits with a scale and a minimum: `d * q + m`. 24 bytes: `d` and `m` as `f16`, then the high and
+    /// the low bits in the order of [`Q5_0`].
     /// ggml: [`block_q5_1`](https://github.com/ggml-org/ggml/blob/master/src/ggml-common.h).
     Q5_1: [u8; 24] as [f32; 32], gguf::q5_1;
 
     /// 256 numbers of 2 bits in groups of 16, each with a scale and a minimum of 4 bits:
-    /// `(d * scale) * q - (dmin * min)`. 84 bytes: 16 with a scale in the low half and a minimum in the high half, 64
-    /// with the numbers, 32 bytes for each 128, whose lowest bits are the first 32, then `d` and `dmin` as `f16`.
+    /// `(d * scale) * q - (dmin * min)`. 84 bytes: 16 with a scale in the low half and a minimum in the high half; 64
+    /// with 32 bytes for each 128 numbers, whose lowest 2 bits are the first 32; then `d` and `dmin` as `f16`.
     /// ggml: [`block_q2_K`](https://github.com/ggml-org/ggml/blob/master/src/ggml-common.h).
     Q2_K: [u8; 84] as [f32; 256], gguf::q2_k;
 
@@ -135,7 +135,7 @@ blocks! {
 
     /// 256 numbers of 4 bits in groups of 32, each with a scale and a minimum of 6 bits:
     /// `(d * scale) * q - (dmin * min)`. 144 bytes: `d` and `dmin` as `f16`, 12 bytes of scales and minimums, then 32
-    /// bytes for each two groups, whose low halves are the first group.
+    /// bytes for each pair of groups, whose low halves are the first group.
     /// ggml: [`block_q4_K`](https://github.com/ggml-org/ggml/blob/master/src/ggml-common.h).
     Q4_K: [u8; 144] as [f32; 256], gguf::q4_k;
 
@@ -173,8 +173,8 @@ blocks! {
     /// 64 numbers of FP4 (E2M1) in groups of 16, each with a scale of 8 bits. 36 bytes: 4 scales, then 8 bytes for
     /// each group, whose low halves are its first 8 numbers.
     ///
-    /// As in ggml, -0.0 is read as 0.0. Scales are E4M3 without their sign, and 0x7f is 0. The scale of the whole
-    /// tensor is not part of the blocks.
+    /// As in ggml, -0.0 is read as 0.0. Scales are E4M3 codes: their sign is ignored, and 0x7f is 0. The scale of the
+    /// whole tensor is not part of the blocks.
     /// ggml: [`block_nvfp4`](https://github.com/ggml-org/ggml/blob/master/src/ggml-common.h).
     NVFP4: [u8; 36] as [f32; 64], gguf::nvfp4;
 }

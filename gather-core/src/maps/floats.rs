@@ -22,7 +22,7 @@ use crate::types::numbers::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
             `maps::dequantize()`"
 )]
 pub trait Convertible<U: Float>: Element + converted::Sealed {
-    /// `U`, or for a block `[U; LEN]`.
+    /// `U`, or for a [`Block`](crate::maps::Block) `[U; LEN]`.
     type Floats: Element;
 
     #[doc(hidden)]

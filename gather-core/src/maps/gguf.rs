@@ -1,6 +1,6 @@
-//! Decoders of GGUF blocks, and maps of them.
+//! Decoders of GGUF blocks.
 //!
-//! Loops index arrays of constant length: they are unrolled and vectorised, while iterators over slices are not.
+//! Loops over indices of arrays of constant length are unrolled and vectorised; iterators over slices are not.
 
 #![forbid(unsafe_code)]
 #![allow(clippy::needless_range_loop)]
@@ -19,7 +19,7 @@ pub(super) fn q8_0(block: &[u8; 34]) -> [f32; 32] {
     array!(0.0; 32, |i| f32::from(block[2 + i] as i8) * d)
 }
 
-/// 32 codes of 4 bits: the low halves of 16 bytes, then the high ones.
+/// 32 codes of 4 bits: the low halves of the bytes `at..at + 16`, then their high halves.
 #[inline(always)]
 fn halves_of_bytes<const N: usize>(block: &[u8; N], at: usize) -> [u8; 32] {
     let mut codes = [0; 32];
@@ -60,8 +60,8 @@ pub(super) fn q5_1(block: &[u8; 24]) -> [f32; 32] {
     array!(0.0; 32, |i| f32::from(codes[i] | high[i]) * d + m)
 }
 
-/// Defines blocks of eight groups of 32 values: shared values, and the function of a group with a constant number.
-/// Loops over groups are not unrolled at every level, and then spill all values to the stack (bench `tables`).
+/// Defines decoders of blocks of eight groups of 32 values: shared values, and a function of one group with a constant
+/// number. Not every level would unroll a loop over groups; all values would then spill (bench `tables`).
 macro_rules! groups {
     ($($(#[$doc:meta])* $name:ident($block:ident: $bytes:literal; $($shared:ident = $value:expr),+) =>
         |$GROUP:ident, $out:ident| $body:block)*) => {$(
@@ -101,8 +101,9 @@ groups! {
     }
 }
 
-/// The scale and the minimum of a group, of 6 bits each. Groups 0 to 3 have the low 6 bits of bytes 0 to 3 and 4 to 7.
-/// Groups 4 to 7 have the halves of bytes 8 to 11, and above them the two high bits of bytes 0 to 7.
+/// The scale and the minimum of a group, of 6 bits each, from the bytes `packed(i)`. Groups 0 to 3 have the low 6 bits
+/// of `packed(k)` and `packed(4 + k)`. In groups 4 to 7 the low 4 bits are the halves of `packed(8 + k)`, and the high
+/// 2 bits are the high bits of `packed(k)` and `packed(4 + k)`.
 #[inline(always)]
 fn q4_k_scale<const N: usize>(block: &[u8; N], group: usize) -> (u8, u8) {
     let (k, packed) = (group % 4, |at: usize| block[4 + at]);
@@ -114,7 +115,7 @@ fn q4_k_scale<const N: usize>(block: &[u8; N], group: usize) -> (u8, u8) {
 }
 
 groups! {
-    /// A group of 32, as in [`q4_k`]; the fifth bits of group `g` are the bits `g` of 32 bytes.
+    /// Low 4 bits in the order of [`q4_k`]; the fifth bits of group `g` are bit `g` of each of the bytes 16 to 47.
     q5_k(block: 176; d = half(block, 0), dmin = half(block, 2)) => |GROUP, out| {
         let (scale, min) = q4_k_scale(block, GROUP);
         let (d, m) = (d * f32::from(scale), dmin * f32::from(min));
@@ -127,7 +128,7 @@ groups! {
 }
 
 groups! {
-    /// A group of 32: each half of the codes holds four groups, each in two bits of 32 bytes.
+    /// Each 32 bytes of codes hold four groups, a group in two bits of every byte.
     q2_k(block: 84; d = half(block, 80), dmin = half(block, 82)) => |GROUP, out| {
         let (codes, shift) = (16 + GROUP / 4 * 32, GROUP % 4 * 2);
         for sub in 0..2 {
@@ -141,7 +142,7 @@ groups! {
 }
 
 groups! {
-    /// A group of 32, low bits as in [`q2_k`]; the third bits of group `g` are bits `g` of 32 bytes, where 0 means -4.
+    /// Low 2 bits in the order of [`q2_k`]; the third bits of group `g` are bit `g` of each of the first 32 bytes.
     q3_k(block: 110; d = half(block, 108)) => |GROUP, out| {
         let (codes, shift) = (32 + GROUP / 4 * 32, GROUP % 4 * 2);
         for sub in 0..2 {
@@ -159,7 +160,7 @@ groups! {
 }
 
 groups! {
-    /// A group of 32: each half of the block holds four groups, two of them in the low halves of its bytes.
+    /// 64 bytes of low bits and 32 of high bits hold four groups; the low halves of the 64 bytes are the first two.
     q6_k(block: 210; d = half(block, 208)) => |GROUP, out| {
         let (half, k) = (GROUP / 4, GROUP % 4);
         let (low, low_shift) = (half * 64 + k % 2 * 32, k / 2 * 4);
@@ -176,8 +177,8 @@ groups! {
 
 const IQ4_NL_VALUES: [i8; 16] = [-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113];
 
-/// The number of a code of [`IQ4_NL`]. Compares with every code and selects, which works on whole vectors of bytes; a
-/// table would take a load for each number.
+/// `IQ4_NL_VALUES[code]`, by comparisons and selections of whole vectors of bytes; indexing would take a load for each
+/// number.
 #[inline(always)]
 fn iq4_nl_value(code: u8) -> i8 {
     let mut value = IQ4_NL_VALUES[0];
@@ -196,7 +197,7 @@ pub(super) fn iq4_nl(block: &[u8; 18]) -> [f32; 32] {
 }
 
 groups! {
-    /// A group of 32, whose scale is two bits of bytes 2 and 3, and half of one of the next four bytes.
+    /// A scale has its high 2 bits in byte 2 or 3, and its low 4 bits in a half of one of the bytes 4 to 7.
     iq4_xs(block: 136; d = half(block, 0)) => |GROUP, out| {
         let (low, high) = (block[4 + GROUP / 2] >> (GROUP % 2 * 4) & 15, block[2 + GROUP / 4] >> (GROUP % 4 * 2) & 3);
         let scale = d * f32::from((low | high << 4) as i8 - 32);
@@ -211,7 +212,7 @@ groups! {
 #[inline(always)]
 pub(super) fn mxfp4(block: &[u8; 17]) -> [f32; 32] {
     let e = u32::from(block[0]);
-    // Half of the scale, as the numbers are doubled: `2^(e - 128)`, subnormal for `e` of 0 and 1.
+    // Half of the scale, since `e2m1_doubled_signed` doubles: `2^(e - 128)`, subnormal for `e` of 0 and 1.
     let d = f32::from_bits(if e < 2 { 0x0020_0000 << e } else { (e - 1) << 23 });
     let codes = halves_of_bytes(block, 1);
     array!(0.0; 32, |i| d * f32::from(e2m1_doubled_signed(codes[i])))

@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use crate::call::Sealed;
-use crate::call::space::{Permutes, SpaceAttributes, SpaceOperator};
+use crate::call::space::{PermutationAttributes, SpaceAttributes, SpaceOperator};
 use crate::ops::blocks::{Blocks, product};
 use crate::plan::{BlockDim, SpaceLowered};
 use crate::tensor::dynamic::DynView;
@@ -32,7 +32,7 @@ use crate::types::op::{Argument, Op};
 ///
 /// # Errors
 /// In this order: [`Error::TooManyElements`] for data, [`Error::RankOutOfRange`] below 2; for `block_shape`,
-/// `crops_begin` and `crops_end` each [`Error::ParameterLengthMismatch`] and [`Error::ParameterOutOfRange`];
+/// `crops_begin` and `crops_end` each [`Error::ArgumentLengthMismatch`] and [`Error::ArgumentOutOfRange`];
 /// [`Error::BatchNotDivisible`], [`Error::CropsTooLarge`], and [`Error::TooManyElements`] for the result.
 ///
 /// # Examples
@@ -165,7 +165,7 @@ impl SpaceAttributes for BatchToSpaceAttributes {
     }
 }
 
-impl Permutes for BatchToSpaceAttributes {}
+impl PermutationAttributes for BatchToSpaceAttributes {}
 
 /// Moves blocks of the batch into the spatial dimensions, then crops these dimensions: runs [`BatchToSpace::new`].
 ///

@@ -9,10 +9,8 @@ use crate::types::error::Error;
 use crate::types::index::IndexType;
 use crate::types::op::{Argument, Op};
 
-/// One entry for each dimension.
 type Entries = SmallVec<[i64; 6]>;
 
-/// The parameters, as given.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Blocks {
     pub(super) block: Entries,
@@ -87,12 +85,12 @@ impl Blocks {
         let agree = self.begin.len() == self.block.len() && self.end.len() == self.block.len();
         let completes = self.completes && agree && given.len() < rank;
         if given.len() != rank && !completes {
-            return Err(Error::ParameterLengthMismatch { op, argument, len: given.len(), rank });
+            return Err(Error::ArgumentLengthMismatch { op, argument, len: given.len(), rank });
         }
         for (dim, &value) in given.iter().enumerate() {
             let max = if dim == 0 { min } else { i64::MAX };
             if !(min..=max).contains(&value) {
-                return Err(Error::ParameterOutOfRange { op, argument, dim, value, min, max });
+                return Err(Error::ArgumentOutOfRange { op, argument, dim, value, min, max });
             }
         }
         Ok(Completed { given, beyond: min })
@@ -110,10 +108,10 @@ fn integers(op: Op, argument: Argument, tensor: &DynView<'_>) -> Result<Entries,
     let &[len] = tensor.shape() else {
         return Err(Error::RankOutOfRange { op, argument, rank: tensor.shape().len(), min: 1, max: 1 });
     };
-    // The stride of a tensor of one element is never used, and may have any value.
+    // The stride of a tensor of one element may have any value, so the product may wrap; it is never used.
     let stride = tensor.layout().strides()[0].wrapping_mul(dtype.size() as isize);
     let value = |at: usize| {
-        // SAFETY: V1: `at` is a coordinate of the tensor, whose type the reader was made for.
+        // SAFETY: V1: `at < len` is a coordinate of the tensor, and `read` is the reader of its data type.
         let value = unsafe { read(tensor.origin().wrapping_offset(stride.wrapping_mul(at as isize))) };
         value.clamp(i64::MIN.into(), i64::MAX.into()) as i64
     };

@@ -5,7 +5,7 @@
 use smallvec::SmallVec;
 
 use crate::call::Sealed;
-use crate::call::space::{Permutes, SpaceAttributes, SpaceOperator};
+use crate::call::space::{PermutationAttributes, SpaceAttributes, SpaceOperator};
 use crate::plan::{BlockDim, SpaceLowered};
 use crate::tensor::layout::Shape;
 use crate::tensor::owned::Tensor;
@@ -13,14 +13,14 @@ use crate::tensor::view::View;
 use crate::types::element::Element;
 use crate::types::error::Error;
 use crate::types::op::{Argument, Op};
-use crate::types::policy::Mode;
+use crate::types::policy::DepthMode;
 
 /// Moves blocks of the depth into the spatial dimensions.
 ///
 /// With `b = block_size` and data of shape `[batch, depth, D1, .., Dn]`, where `C = depth / b^n`, the result equals
 ///
 /// ```text
-///            Mode::Dcr                                    Mode::Crd
+///            DepthMode::Dcr                               DepthMode::Crd
 /// reshape    [batch, b, .., b, C, D1, .., Dn]             [batch, C, b, .., b, D1, .., Dn]
 /// transpose  [batch, C, D1, b, .., Dn, b]                 [batch, C, D1, b, .., Dn, b]
 /// reshape    [batch, C, D1·b, .., Dn·b]                   [batch, C, D1·b, .., Dn·b]
@@ -36,14 +36,14 @@ use crate::types::policy::Mode;
 ///
 /// # Examples
 /// ```
-/// use gather_core::{DepthToSpace, Mode, View};
+/// use gather_core::{DepthMode, DepthToSpace, View};
 ///
 /// fn main() -> Result<(), gather_core::Error> {
 ///     let data = [1, 2, 3, 4, 5, 6, 7, 8];
 ///     let data = View::new(&data, &[1, 8, 1, 1])?;
-///     let dcr = DepthToSpace::onnx13(2, Mode::Dcr).run(&data)?;
+///     let dcr = DepthToSpace::onnx13(2, DepthMode::Dcr).run(&data)?;
 ///     assert_eq!((dcr.shape(), dcr.as_slice()), (&[1, 2, 2, 2][..], &[1, 3, 5, 7, 2, 4, 6, 8][..]));
-///     let crd = DepthToSpace::onnx13(2, Mode::Crd).run(&data)?;
+///     let crd = DepthToSpace::onnx13(2, DepthMode::Crd).run(&data)?;
 ///     assert_eq!(crd.as_slice(), [1, 2, 3, 4, 5, 6, 7, 8]);
 ///     Ok(())
 /// }
@@ -60,7 +60,7 @@ pub type DepthToSpace = SpaceOperator<DepthToSpaceAttributes>;
 /// With `b = block_size` and data of shape `[batch, C, D1, .., Dn]`, the result equals
 ///
 /// ```text
-///            Mode::Dcr                                    Mode::Crd
+///            DepthMode::Dcr                               DepthMode::Crd
 /// reshape    [batch, C, D1 / b, b, .., Dn / b, b]         [batch, C, D1 / b, b, .., Dn / b, b]
 /// transpose  [batch, b, .., b, C, D1 / b, .., Dn / b]     [batch, C, b, .., b, D1 / b, .., Dn / b]
 /// reshape    [batch, b^n·C, D1 / b, .., Dn / b]           [batch, C·b^n, D1 / b, .., Dn / b]
@@ -76,7 +76,7 @@ pub type DepthToSpace = SpaceOperator<DepthToSpaceAttributes>;
 ///
 /// # Examples
 /// ```
-/// use gather_core::{Mode, SpaceToDepth, View};
+/// use gather_core::{DepthMode, SpaceToDepth, View};
 ///
 /// fn main() -> Result<(), gather_core::Error> {
 ///     let data = [1, 3, 5, 7, 2, 4, 6, 8];
@@ -103,7 +103,7 @@ pub struct SpaceToDepthAttributes(Depth);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Depth {
     block_size: i64,
-    mode: Mode,
+    mode: DepthMode,
     /// The minimum and the maximum rank of data.
     ranks: [usize; 2],
 }
@@ -116,26 +116,26 @@ const IMAGES: [usize; 2] = [4, 4];
 impl DepthToSpace {
     /// DepthToSpace of any number of spatial dimensions. The block size is checked when the operator is used.
     #[must_use]
-    pub fn new(block_size: i64, mode: Mode) -> Self {
+    pub fn new(block_size: i64, mode: DepthMode) -> Self {
         Self::from_attributes(DepthToSpaceAttributes(Depth { block_size, mode, ranks: SPATIAL }))
     }
 
     /// ONNX DepthToSpace-13: two spatial dimensions.
     #[must_use]
-    pub fn onnx13(block_size: i64, mode: Mode) -> Self {
+    pub fn onnx13(block_size: i64, mode: DepthMode) -> Self {
         Self::from_attributes(DepthToSpaceAttributes(Depth { block_size, mode, ranks: IMAGES }))
     }
 
-    /// ONNX DepthToSpace-28: the same as [`DepthToSpace::onnx13`]; only its definition by other operators is new.
+    /// ONNX DepthToSpace-28: the same as [`DepthToSpace::onnx13`].
     #[must_use]
-    pub fn onnx28(block_size: i64, mode: Mode) -> Self {
+    pub fn onnx28(block_size: i64, mode: DepthMode) -> Self {
         Self::onnx13(block_size, mode)
     }
 
-    /// OpenVINO DepthToSpace-1: the same as [`DepthToSpace::new`]. `blocks_first` is [`Mode::Dcr`], and `depth_first`
-    /// is [`Mode::Crd`].
+    /// OpenVINO DepthToSpace-1: the same as [`DepthToSpace::new`]. `blocks_first` is [`DepthMode::Dcr`], and
+    /// `depth_first` is [`DepthMode::Crd`].
     #[must_use]
-    pub fn openvino1(block_size: i64, mode: Mode) -> Self {
+    pub fn openvino1(block_size: i64, mode: DepthMode) -> Self {
         Self::new(block_size, mode)
     }
 }
@@ -145,26 +145,26 @@ attribute!(DepthToSpace: block_size and mode);
 impl SpaceToDepth {
     /// SpaceToDepth of any number of spatial dimensions. The block size is checked when the operator is used.
     #[must_use]
-    pub fn new(block_size: i64, mode: Mode) -> Self {
+    pub fn new(block_size: i64, mode: DepthMode) -> Self {
         Self::from_attributes(SpaceToDepthAttributes(Depth { block_size, mode, ranks: SPATIAL }))
     }
 
-    /// ONNX SpaceToDepth-13: two spatial dimensions, and [`Mode::Dcr`].
+    /// ONNX SpaceToDepth-13: two spatial dimensions, and [`DepthMode::Dcr`].
     #[must_use]
     pub fn onnx13(block_size: i64) -> Self {
-        Self::onnx28(block_size, Mode::Dcr)
+        Self::onnx28(block_size, DepthMode::Dcr)
     }
 
     /// ONNX SpaceToDepth-28: two spatial dimensions.
     #[must_use]
-    pub fn onnx28(block_size: i64, mode: Mode) -> Self {
+    pub fn onnx28(block_size: i64, mode: DepthMode) -> Self {
         Self::from_attributes(SpaceToDepthAttributes(Depth { block_size, mode, ranks: IMAGES }))
     }
 
-    /// OpenVINO SpaceToDepth-1: the same as [`SpaceToDepth::new`]. `blocks_first` is [`Mode::Dcr`], and `depth_first`
-    /// is [`Mode::Crd`].
+    /// OpenVINO SpaceToDepth-1: the same as [`SpaceToDepth::new`]. `blocks_first` is [`DepthMode::Dcr`], and
+    /// `depth_first` is [`DepthMode::Crd`].
     #[must_use]
-    pub fn openvino1(block_size: i64, mode: Mode) -> Self {
+    pub fn openvino1(block_size: i64, mode: DepthMode) -> Self {
         Self::new(block_size, mode)
     }
 }
@@ -197,8 +197,8 @@ impl Depth {
         // Distances in the depth of the other tensor: `period` between elements of adjacent depths, `step` between
         // neighbours in the last spatial dimension.
         let (period, mut step) = match self.mode {
-            Mode::Dcr => (1, depth),
-            Mode::Crd => (places, 1),
+            DepthMode::Dcr => (1, depth),
+            DepthMode::Crd => (places, 1),
         };
         dims.extend(whole.iter().map(|&n| BlockDim::plain(n)));
         dims[1].period = period;
@@ -211,8 +211,8 @@ impl Depth {
 
 impl Sealed for DepthToSpaceAttributes {}
 impl Sealed for SpaceToDepthAttributes {}
-impl Permutes for DepthToSpaceAttributes {}
-impl Permutes for SpaceToDepthAttributes {}
+impl PermutationAttributes for DepthToSpaceAttributes {}
+impl PermutationAttributes for SpaceToDepthAttributes {}
 
 impl SpaceAttributes for DepthToSpaceAttributes {
     fn op(&self) -> Op {
@@ -277,16 +277,16 @@ impl SpaceAttributes for SpaceToDepthAttributes {
 ///
 /// # Examples
 /// ```
-/// use gather_core::{Mode, View, depth_to_space};
+/// use gather_core::{DepthMode, View, depth_to_space};
 ///
 /// fn main() -> Result<(), gather_core::Error> {
-///     let out = depth_to_space(&View::new(&[1u8, 2, 3, 4], &[1, 2, 2])?, 2, Mode::Dcr)?;
+///     let out = depth_to_space(&View::new(&[1u8, 2, 3, 4], &[1, 2, 2])?, 2, DepthMode::Dcr)?;
 ///     assert_eq!((out.shape(), out.as_slice()), (&[1, 1, 4][..], &[1, 3, 2, 4][..]));
 ///     Ok(())
 /// }
 /// ```
 #[doc(alias("pixel_shuffle"))]
-pub fn depth_to_space<T: Element>(data: &View<'_, T>, block_size: i64, mode: Mode) -> Result<Tensor<T>, Error> {
+pub fn depth_to_space<T: Element>(data: &View<'_, T>, block_size: i64, mode: DepthMode) -> Result<Tensor<T>, Error> {
     DepthToSpace::new(block_size, mode).run(data)
 }
 
@@ -297,15 +297,15 @@ pub fn depth_to_space<T: Element>(data: &View<'_, T>, block_size: i64, mode: Mod
 ///
 /// # Examples
 /// ```
-/// use gather_core::{Mode, View, space_to_depth};
+/// use gather_core::{DepthMode, View, space_to_depth};
 ///
 /// fn main() -> Result<(), gather_core::Error> {
-///     let out = space_to_depth(&View::new(&[1u8, 3, 2, 4], &[1, 1, 4])?, 2, Mode::Dcr)?;
+///     let out = space_to_depth(&View::new(&[1u8, 3, 2, 4], &[1, 1, 4])?, 2, DepthMode::Dcr)?;
 ///     assert_eq!((out.shape(), out.as_slice()), (&[1, 2, 2][..], &[1, 2, 3, 4][..]));
 ///     Ok(())
 /// }
 /// ```
 #[doc(alias("pixel_unshuffle"))]
-pub fn space_to_depth<T: Element>(data: &View<'_, T>, block_size: i64, mode: Mode) -> Result<Tensor<T>, Error> {
+pub fn space_to_depth<T: Element>(data: &View<'_, T>, block_size: i64, mode: DepthMode) -> Result<Tensor<T>, Error> {
     SpaceToDepth::new(block_size, mode).run(data)
 }

@@ -7,9 +7,8 @@ use crate::types::policy::NegativeIndex;
 use crate::types::reduction::Reduction;
 
 impl EmbeddingBag {
-    /// OpenVINO EmbeddingBagOffsets-15, with reductions `Add` and `Mean`: negative and out-of-range indices are
-    /// errors. An empty bag yields the row `default_index`, or zeros for `None`, which OpenVINO also writes as -1.
-    /// Takes bags of any lengths.
+    /// OpenVINO EmbeddingBagOffsets-15, with reductions `Add` and `Mean`: negative and out-of-range indices are errors.
+    /// An empty bag yields the row `default_index`, or zeros for `None` and `Some(-1)`. Takes bags of any lengths.
     #[must_use]
     pub fn openvino15_offsets(reduction: Reduction, default_index: Option<i64>) -> Self {
         let default_index = default_index.filter(|&index| index != -1);

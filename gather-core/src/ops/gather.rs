@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use crate::call::Sealed;
 use crate::call::attributes::IndexAttributes;
-use crate::call::gather::IndexOperator;
+use crate::call::gather::GatherOperator;
 use crate::call::gather::rows::RowAttributes;
 use crate::ops::gather_elements::as_list;
 use crate::ops::normalize_axis;
@@ -29,8 +29,8 @@ use crate::types::policy::{NegativeIndex, OutOfBounds};
 /// A negative `axis` counts from the end of data's dimensions, and a negative `batch_dims` from the end of indices'
 /// dimensions. The presets set the policies for negative and out-of-range indices.
 ///
-/// [`run`](IndexOperator::run) makes a tensor, [`run_into`](IndexOperator::run_into) writes into your memory, and
-/// [`plan`](IndexOperator::plan) does the work that depends on shapes once. They gather:
+/// [`run`](GatherOperator::run) makes a tensor, [`run_into`](GatherOperator::run_into) writes into your memory, and
+/// [`plan`](GatherOperator::plan) does the work that depends on shapes once. All three take these sources of data:
 ///
 /// | data | becomes |
 /// |---|---|
@@ -40,7 +40,7 @@ use crate::types::policy::{NegativeIndex, OutOfBounds};
 /// | [`fused.to::<f32>()`](crate::FusedRows::to) | fused rows as numbers |
 /// | [`codes.blocks(codes, block_size, &scales)`](View::blocks) | codes with a scale for each block as numbers |
 ///
-/// Indices are integers of any type, or a `DynView`. With [`nullable`](IndexOperator::nullable) both may have nulls.
+/// Indices are integers of any type, or a `DynView`. With [`nullable`](GatherOperator::nullable) both may have nulls.
 ///
 /// # Errors
 /// Of attributes and shapes, in this order: [`Error::RankOutOfRange`] for [`Gather::torch`],
@@ -78,7 +78,7 @@ use crate::types::policy::{NegativeIndex, OutOfBounds};
 /// [`tf.gather`](https://www.tensorflow.org/api_docs/python/tf/gather).
 #[doc(alias("take", "index_select", "embedding", "embedding_lookup", "lookup"))]
 #[doc(alias("KV", "KV cache", "kv_cache", "paged attention"))]
-pub type Gather = IndexOperator<GatherAttributes>;
+pub type Gather = GatherOperator<GatherAttributes>;
 
 /// The attributes of [`Gather`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -214,7 +214,7 @@ impl RowAttributes for GatherAttributes {}
 /// indices are errors.
 ///
 /// # Errors
-/// As for [`Gather::run`](IndexOperator::run).
+/// As for [`Gather::run`](GatherOperator::run).
 ///
 /// # Examples
 /// ```
@@ -235,11 +235,11 @@ pub fn gather<T: Element, I: Index>(data: &View<'_, T>, indices: &View<'_, I>, a
 /// Rows of a table by their ids: the shortest form of a [`Gather`] along axis 0. Table and result hold adjacent rows
 /// of `dim` elements. Negative ids count from the end, and out-of-range ids are errors.
 ///
-/// Cost: as for [`Gather::run`](IndexOperator::run). For repeated calls,
-/// [`plan_any_count`](IndexOperator::plan_any_count) is faster.
+/// Cost: as for [`Gather::run`](GatherOperator::run). For repeated calls,
+/// [`plan_any_count`](GatherOperator::plan_any_count) is faster.
 ///
 /// # Errors
-/// [`Error::NotWholeRows`] if `table.len()` is no multiple of `dim`, then as for [`Gather::run`](IndexOperator::run).
+/// [`Error::NotWholeRows`] if `table.len()` is no multiple of `dim`, then as for [`Gather::run`](GatherOperator::run).
 ///
 /// # Examples
 /// ```
@@ -259,7 +259,7 @@ pub fn rows<T: Element, I: Index>(table: &[T], dim: usize, ids: &[I]) -> Result<
 ///
 /// # Errors
 /// As for [`rows`], and [`Error::LengthMismatch`] if `out.len() != ids.len() * dim`, before any error of ids. After an
-/// error of ids the output is as after [`run_into`](IndexOperator::run_into).
+/// error of ids the output is as after [`run_into`](GatherOperator::run_into).
 ///
 /// # Examples
 /// ```

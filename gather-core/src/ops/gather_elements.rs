@@ -4,7 +4,7 @@
 
 use crate::call::Sealed;
 use crate::call::attributes::IndexAttributes;
-use crate::call::gather::IndexOperator;
+use crate::call::gather::GatherOperator;
 use crate::ops::normalize_axis;
 use crate::plan::{Axis, IndexLowered, LeadingAxes};
 use crate::tensor::layout::Layout;
@@ -21,8 +21,8 @@ use crate::types::policy::NegativeIndex;
 /// Data and indices have the same rank, which is at least 1. In dimensions other than the axis, indices may be smaller
 /// than data, but not larger. The result has the shape of indices. A negative `axis` counts from the end.
 ///
-/// [`run`](IndexOperator::run) makes a tensor, [`run_into`](IndexOperator::run_into) writes into your memory, and
-/// [`plan`](IndexOperator::plan) does shape-dependent work once. [`Source`](crate::Source) lists the operands.
+/// [`run`](GatherOperator::run) makes a tensor, [`run_into`](GatherOperator::run_into) writes into your memory, and
+/// [`plan`](GatherOperator::plan) does shape-dependent work once. [`Source`](crate::Source) lists the operands.
 ///
 /// # Errors
 /// Of attributes and shapes, in this order: [`Error::RankOutOfRange`], [`Error::AxisOutOfRange`] and
@@ -54,7 +54,7 @@ use crate::types::policy::NegativeIndex;
 /// GatherElements-6 and [`torch.gather`](https://docs.pytorch.org/docs/stable/generated/torch.gather.html) are
 /// presets.
 #[doc(alias("torch.gather", "take_along_axis", "take_along_dim"))]
-pub type GatherElements = IndexOperator<GatherElementsAttributes>;
+pub type GatherElements = GatherOperator<GatherElementsAttributes>;
 
 /// The attributes of [`GatherElements`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -94,7 +94,7 @@ impl GatherElements {
     }
 
     /// OpenVINO GatherElements-6: in dimensions other than the axis, sizes are equal. Negative indices count from the
-    /// end, as since OpenVINO 2025.3; out-of-range indices are errors.
+    /// end, as in OpenVINO 2025.3 and later; out-of-range indices are errors.
     #[must_use]
     pub fn openvino6(axis: i64) -> Self {
         Self::new(axis).with_attributes(|attributes| attributes.shapes = Shapes::Equal)
@@ -195,7 +195,7 @@ impl IndexAttributes for GatherElementsAttributes {
 /// indices are errors.
 ///
 /// # Errors
-/// As for [`GatherElements::run`](IndexOperator::run).
+/// As for [`GatherElements::run`](GatherOperator::run).
 ///
 /// # Examples
 /// ```

@@ -4,7 +4,7 @@
 
 use crate::call::Sealed;
 use crate::call::attributes::IndexAttributes;
-use crate::call::gather::IndexOperator;
+use crate::call::gather::GatherOperator;
 use crate::plan::{Axis, IndexLowered, LeadingAxes};
 use crate::tensor::layout::Layout;
 use crate::tensor::owned::Tensor;
@@ -21,8 +21,8 @@ use crate::types::policy::NegativeIndex;
 /// of a tuple; `j` runs over `indices.shape[batch_dims..-1]`, `s` over `data.shape[batch_dims + K..]`. The result has
 /// the shape `indices.shape[..-1] + data.shape[batch_dims + K..]`. Tuples of length 0 copy all of data.
 ///
-/// [`run`](IndexOperator::run) makes a tensor, [`run_into`](IndexOperator::run_into) writes into your memory, and
-/// [`plan`](IndexOperator::plan) does shape-dependent work once. [`Source`](crate::Source) lists the operands.
+/// [`run`](GatherOperator::run) makes a tensor, [`run_into`](GatherOperator::run_into) writes into your memory, and
+/// [`plan`](GatherOperator::plan) does shape-dependent work once. [`Source`](crate::Source) lists the operands.
 ///
 /// # Errors
 /// Of attributes and shapes, in this order: [`Error::RankOutOfRange`], [`Error::BatchDimsOutOfRange`],
@@ -56,7 +56,7 @@ use crate::types::policy::NegativeIndex;
 /// [`tf.gather_nd`](https://www.tensorflow.org/api_docs/python/tf/gather_nd) with `batch_dims`. ONNX
 /// [GatherND](https://onnx.ai/onnx/operators/onnx__GatherND.html) and OpenVINO GatherND-5 and -8 are presets.
 #[doc(alias("tf.gather_nd", "GatherND"))]
-pub type GatherNd = IndexOperator<GatherNdAttributes>;
+pub type GatherNd = GatherOperator<GatherNdAttributes>;
 
 /// The attributes of [`GatherNd`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -190,7 +190,7 @@ pub(super) fn lower_tuples(
 /// count from the end; out-of-range indices are errors.
 ///
 /// # Errors
-/// As for [`GatherNd::run`](IndexOperator::run).
+/// As for [`GatherNd::run`](GatherOperator::run).
 ///
 /// # Examples
 /// ```

@@ -36,7 +36,7 @@ macro_rules! attribute {
                 /// The block size, as given.
                 pub fn get_block_size() -> i64 => self.attributes().0.block_size;
                 /// The mode.
-                pub fn get_mode() -> Mode => self.attributes().0.mode;
+                pub fn get_mode() -> DepthMode => self.attributes().0.mode;
             }
         }
     };

@@ -34,7 +34,7 @@ use crate::types::op::{Argument, Op};
 ///
 /// # Errors
 /// In this order: [`Error::TooManyElements`] for data, [`Error::RankOutOfRange`] below 2; for `block_shape`,
-/// `pads_begin` and `pads_end` each [`Error::ParameterLengthMismatch`] and [`Error::ParameterOutOfRange`];
+/// `pads_begin` and `pads_end` each [`Error::ArgumentLengthMismatch`] and [`Error::ArgumentOutOfRange`];
 /// [`Error::SpaceNotDivisible`], [`Error::DimensionTooLarge`] for the batch, and [`Error::TooManyElements`] for the
 /// result.
 ///
@@ -124,7 +124,7 @@ impl SpaceToBatch {
     /// As for [`run`](SpaceOperator::run).
     ///
     /// # Panics
-    /// If a clone does.
+    /// If a clone panics.
     pub fn run_cloned<S>(&self, data: &S) -> Result<Tensor<S::Item>, Error>
     where
         S: CloneSource<Item: Clone + Default> + ?Sized,
@@ -138,7 +138,7 @@ impl SpaceToBatch {
     /// As for [`run`](SpaceOperator::run).
     ///
     /// # Panics
-    /// If a clone does.
+    /// If a clone panics.
     pub fn run_cloned_or<S>(&self, data: &S, fill: &S::Item) -> Result<Tensor<S::Item>, Error>
     where
         S: CloneSource<Item: Clone> + ?Sized,
@@ -172,7 +172,7 @@ impl SpaceAttributes for SpaceToBatchAttributes {
             // If a block exceeds `usize`, so does the product below.
             let block = usize::try_from(block[k]).unwrap_or(usize::MAX);
             to.output.push(padded / block);
-            // The pad at the start is included in the size that fits.
+            // `begin[k]` fits `usize`, since `padded` includes it.
             to.dims.push(BlockDim { block, begin: begin[k] as usize, padded, ..BlockDim::plain(data[k]) });
         }
         // Any block divides an empty dimension.

@@ -118,7 +118,7 @@ impl fmt::Display for Explain<'_> {
     }
 }
 
-/// Writes the loops and the indices of a nest. `out` and `data` name the tensors that its loops call so.
+/// Writes the loops and the indices of a nest. `out` and `data` are names for the tensors of [`Loop`].
 pub(super) fn write_nest(
     f: &mut fmt::Formatter<'_>,
     plan: &NestPlan,
@@ -130,7 +130,7 @@ pub(super) fn write_nest(
         writeln!(f, "  {kind} of {}: {out} +{}, {data} +{}, indices +{} bytes", l.n, l.out, l.data, l.index)?;
     }
     for (axis, component) in plan.axes().iter().zip(&plan.spec().components) {
-        // Plans can be made from layouts over no slice, whose steps need not fit in 64 bits.
+        // A plan of a `Spec` may have steps that do not fit in 64 bits.
         let step = i128::from(component.scale) * plan.stride() as i128;
         writeln!(f, "  index ({}) along axis {} of {}: {data} +{step} bytes", plan.index(), axis.axis, axis.dim)?;
     }

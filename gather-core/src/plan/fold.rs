@@ -3,13 +3,13 @@
 //! 1. Drop dimensions of size 1.
 //! 2. Merge adjacent dimensions that are contiguous together in output, data and indices.
 //! 3. Turn the innermost loop into a row if output and data are contiguous and the index does not move.
-//! 4. Make the loop worth blocking the inner loop: the innermost with 64 iterations or more, else the longest, unless
-//!    a method prefers a short one. Loops without an index stride come next to it, and reuse its indices.
+//! 4. Make the loop that is worth blocking the inner loop: the innermost with 64 iterations or more, else the longest,
+//!    unless a method prefers a short one. Loops without an index stride come next to it, and reuse its indices.
 //! 5. Cut inner loops with long steps, or move them outside, if other loops revisit their cache lines. The lines are
 //!    in data with one index, or in an output larger than the inner caches.
 //!
 //! Contiguous Gather of any rank becomes at most batch x outer x indices with rows; GatherElements of equal shapes
-//! outer x axis x inner or less. Strided views and trimmed indices fold less.
+//! becomes at most outer x axis x inner. Strided views and trimmed indices fold less.
 
 #![forbid(unsafe_code)]
 
@@ -63,9 +63,9 @@ pub(crate) fn merge_into(loops: &mut Loops, dims: impl Iterator<Item = Loop>) {
     }
 }
 
-/// Orders the loops of a gather (step 4); afterwards there is at least one. The last one stays inside if
-/// `stays(last, reuse)`: `reuse` is whether another loop revisits its indices. Returns this `reuse` for the new inner
-/// loop.
+/// Orders the loops of a gather (step 4); afterwards there is at least one loop. The last loop stays inside if
+/// `stays(last, reuse)`, where `reuse` is whether another loop revisits its indices. Returns whether another loop
+/// revisits the indices of the new inner loop.
 #[inline]
 pub(crate) fn arrange(loops: &mut Loops, stays: impl FnOnce(&Loop, bool) -> bool) -> bool {
     if loops.len() == 1 {
@@ -87,9 +87,9 @@ fn reuse_indices(loops: &mut Loops) -> bool {
     reuse
 }
 
-/// Makes the loop worth blocking the inner one; afterwards there is at least one loop. The last loop stays if it `may`
-/// and `stays(last, reuse)`: `reuse` is whether another loop revisits its indices. Otherwise it is the innermost loop
-/// that `may` with 64 iterations or more, else the longest that `may`. The other loops keep their order.
+/// Makes the loop that is worth blocking the inner loop; afterwards there is at least one loop. The last loop stays if
+/// it `may` and `stays(last, reuse)`, where `reuse` is whether another loop revisits its indices. Otherwise the
+/// innermost loop that `may` with 64 iterations or more becomes the inner one, else the longest that `may`.
 #[inline]
 pub(crate) fn put_inside(loops: &mut Loops, may: impl Fn(usize) -> bool, stays: impl FnOnce(&Loop, bool) -> bool) {
     const LONG: usize = 64;
@@ -127,8 +127,8 @@ const SHORT: usize = 4;
 /// Cuts an inner loop with long steps if other loops revisit its cache lines. In data: one index moves through lines
 /// in which other indices find their positions too. In the output: other loops write the remainder of its lines.
 ///
-/// If no cut divides such a loop, the longest of the other loops becomes the inner one. Returns whether an outer loop
-/// revisits the inner loop's indices, as `reused` says of the loops before.
+/// If no cut divides such a loop, the longest of the other loops becomes the inner one. `reused` is whether an outer
+/// loop revisits the inner loop's indices. Returns the value of `reused` for the new loops.
 pub(crate) fn block_strided_loop(loops: &mut Loops, stride: isize, reused: bool) -> bool {
     let [.., indices, inner] = loops.as_slice() else { return reused };
     let (inner, around) = (*inner, loops.len() - 2);
@@ -158,9 +158,9 @@ pub(crate) fn block_strided_loop(loops: &mut Loops, stride: isize, reused: bool)
     reuse_indices(loops)
 }
 
-/// Adds a loop of an operator that rearranges space inside the others, or merges it into the last. A loop without
-/// blocks merges with a loop of whole blocks inside it if `outer.wrap == along.period().times(blocks)`: for example,
-/// channels with the rows of an image in blocks.
+/// Adds `along`, a loop of an operator that rearranges space, as the inner loop, or merges it into the last loop. A
+/// loop without blocks merges with a loop of whole blocks inside it if `outer.wrap == along.period().times(blocks)`:
+/// for example, channels with the rows of an image in blocks.
 #[inline]
 pub(crate) fn push_block(loops: &mut BlockLoops, along: BlockLoop) {
     if along.n == 1 {
@@ -194,7 +194,7 @@ pub(crate) fn take_row(loops: &mut BlockLoops, size: usize) -> usize {
     row.saturating_mul(size)
 }
 
-/// Turns a loop that never carries into a plain one with the step of its phases.
+/// Turns a loop that stays in one block into a loop without blocks, with the step between positions in a block.
 fn plain(dim: BlockLoop) -> BlockLoop {
     if dim.block - dim.phase >= dim.n {
         BlockLoop { block: 1, phase: 0, step: Step::NONE, wrap: dim.step, ..dim }
@@ -288,7 +288,7 @@ mod tests {
         assert_eq!(cut(&[pairs, slots, prime], false), (false, vec![prime, pairs, slots]));
         assert_eq!(cut(&[pairs, prime], false), (false, vec![prime, pairs]));
         assert_eq!(cut(&[l(3, 8, 0, 4), prime], false), (false, vec![l(3, 8, 0, 4), prime]));
-        // The same for a loop that moves only the index.
+        // A loop that moves only the index is not cut either.
         let listed = l(8192, 96, 0, 128);
         assert_eq!(cut(&[pairs, slots, listed], false), (false, vec![listed, pairs, slots]));
         // The index is revisited for every step that does not move it.

@@ -19,7 +19,7 @@ pub(crate) struct Dim {
     pub(crate) index: isize,
 }
 
-/// A component of an index: the axis of data that it names a position of.
+/// A component of an index, which names a position along one axis of data.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Axis {
     /// Position of the axis in data.
@@ -43,7 +43,7 @@ impl Axis {
 pub struct IndexLowered {
     pub(crate) op: Op,
     pub(crate) output: Shape,
-    /// One loop per dimension of the output, in its order; the first `merged` form one dimension together.
+    /// The loops over the output, in the order of its dimensions: the first `merged` loops form one dimension together.
     pub(crate) dims: SmallVec<[Dim; 6]>,
     pub(crate) merged: usize,
     /// Empty for tuples without components, which read no index.
@@ -62,7 +62,6 @@ impl IndexLowered {
         self.dims.push(Dim { n, data, index });
     }
 
-    /// Merges the first `count` dimensions of the output into one.
     pub(crate) fn merge_leading(&mut self, count: usize) {
         if count > 1 {
             let merged = self.output[..count].iter().product();
@@ -151,8 +150,8 @@ impl SpaceLowered {
         (origin, take_row(loops, size))
     }
 
-    /// [`SpaceLowered::fold`] over the padding. For each dimension and each of its ends, calls `part` with the
-    /// elements beyond it that lie within the moved elements of all previous dimensions.
+    /// [`SpaceLowered::fold`] over the padding. For each of the two ends of each dimension, calls `part` with the
+    /// padding beyond that end, within the moved elements of all previous dimensions.
     ///
     /// Padding may be filled in any order, so loops over whole blocks become plain ones. Data is not read; its steps
     /// equal the output's, so that they prevent no folding.
@@ -178,8 +177,8 @@ impl SpaceLowered {
     }
 
     /// Visits the loops over ranges of the dimensions: `range` gives the number of elements and the position of the
-    /// first in the blocks. Returns the steps to the first element. `both(whole, blocks)` makes a step in bytes of the
-    /// steps of both tensors. Strides of layouts over no slice may wrap.
+    /// first in the blocks. Returns the steps to the first element. `both(whole, blocks)` combines the steps of both
+    /// tensors, in bytes. The strides of a `Spec` may wrap.
     #[inline(always)]
     fn each_loop(
         &self,

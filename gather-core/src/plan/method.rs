@@ -15,7 +15,7 @@ use crate::types::order::sort_by_key;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Panels {
-    /// Number of outermost loops that step through data: each coordinate has its own data.
+    /// Number of outermost loops that step through data. Each coordinate of these loops has its own data.
     pub(crate) moving: usize,
     /// Elements of the axis: rows of a panel.
     pub(crate) rows: usize,
@@ -25,7 +25,7 @@ pub(crate) struct Panels {
 
 impl Panels {
     /// The panels of loops over rows of `row` bytes, with one component and contiguous columns inside. `columns(rows)`
-    /// is the preferred number of columns. `None` if data is broadcast along the axis: a panel would exceed it.
+    /// is the preferred number of columns. `None` if data is broadcast along the axis: a panel would exceed data.
     pub(super) fn new(
         components: &[Component],
         loops: &[Loop],
@@ -67,11 +67,12 @@ pub(super) const PANEL: usize = 512 << 10;
 /// Bytes of a row of a panel of data: whole lines, enough to pay for a jump to the next rows of indices and output.
 /// Wider panels leave the L1 or L2 cache (workloads `gather_elements/axis0_4096x4096`, `axis1_8x256x64x64`).
 const PANEL_ROW: usize = 4 * LINE;
-/// Maximum bytes of a panel of data with more than a line per row, and of any panel of data.
+/// Maximum bytes of a panel of data with more than a line per row.
 const WIDE_PANEL: usize = 2 << 20;
+/// Maximum bytes of a panel of data.
 const MOST_PANEL: usize = 4 << 20;
-/// Minimum of `bytes * lines` for panels to pay: bytes that one coordinate's indices reach, lines of a row of data
-/// ([8192, 256], [4096, 256] and [32768, 64] along axis 0).
+/// Minimum of `bytes * lines` for panels to pay: `bytes` that one coordinate's indices reach, and `lines` of a row of
+/// data ([8192, 256], [4096, 256] and [32768, 64] along axis 0).
 const PANELED_FROM: usize = 128 << 20;
 /// Bytes that one coordinate's indices reach, above which GatherElements uses panels for any row (workloads
 /// `gather_elements/axis0_4096x4096` and `axis1_8x256x64x64`).
@@ -82,9 +83,9 @@ pub(super) const PREFETCHED_FROM: usize = 256;
 const TABLE_FROM: usize = 64;
 /// Minimum rows of a plane for setting up vectors to pay.
 const GATHER_FROM: usize = 8;
-/// The same for rows that would otherwise move one by one in one loop.
+/// [`GATHER_FROM`] for rows that would otherwise move one by one in one loop.
 const GATHER_ELEMENTS_FROM: usize = 32;
-/// Maximum rows to convert one by one: resolving a block takes as long as two of them.
+/// Maximum rows to convert one by one: resolving a block takes as long as two rows.
 const CONVERTED_ONE_BY_ONE: usize = 2;
 /// Maximum bytes of a row for which a short loop in one pass beats a long one in blocks.
 const SHORT_ROW: usize = 256;
@@ -99,26 +100,26 @@ pub(super) const STREAMED_FROM: usize = 24 << 20;
 const ALWAYS_STREAMED_FROM: usize = 72 << 20;
 /// Minimum bytes of a row for non-temporal stores.
 const STREAMED_ROW: usize = 1 << 10;
-/// The same for rows of data beyond the caches.
+/// [`STREAMED_ROW`] for data beyond the caches.
 const STREAMED_FAR_ROW: usize = 2 * LINE;
-/// The same for such rows by one index each, on AMD.
+/// [`STREAMED_FAR_ROW`] for rows by one index each, on AMD.
 const STREAMED_FAR_ROW_OF_AMD: usize = 2 << 10;
-/// The same for rows of a map or a row function, which may write a row more than once (bench `cliffs`).
+/// [`STREAMED_ROW`] for rows of a map or a row function, which may write a row more than once (bench `cliffs`).
 const STREAMED_MADE_ROW: usize = 512;
 
-/// Bytes of data above which rows are prefetched a round ahead; of nearer data the processor hides the latency.
+/// Bytes of data above which rows are prefetched a round ahead; the processor hides the latency of nearer data.
 pub(super) const FAR_AWAY: usize = 12 << 20;
-/// The same for rows of index tuples, which meanwhile take much of the cache bandwidth (workload
+/// [`FAR_AWAY`] for rows of index tuples, which take much of the cache bandwidth meanwhile (workload
 /// `gather_nd/k3_elems_128x128x128_1M`).
 const FAR_AWAY_OF_TUPLES: usize = 6 << 20;
-/// The same in L2 caches. With a large L2 cache the processor waits less often.
+/// [`FAR_AWAY_OF_TUPLES`] in L2 caches: with a large L2 cache the processor waits less often.
 const FAR_AWAY_IN_CACHES: usize = 6;
 
 /// Whether the innermost of `loops` loops, with contiguous rows and indices, stays inside although another one is
 /// longer. One pass or vectors run along it in half to a tenth of the time of a loop with long steps.
 ///
-/// If another loop revisits the indices (`reuse`), that loop inside would resolve each index once, and copy, which is
-/// no worse for two indices. Long rows go along a long loop, to be prefetched or written by non-temporal stores.
+/// If another loop revisits the indices (`reuse`), that loop inside would resolve each index once and then copy: no
+/// slower for two indices. Long rows move along a long loop, to be prefetched or written by non-temporal stores.
 pub(crate) fn stays(inner: &Loop, loops: usize, reuse: bool, row: usize, level: Level) -> bool {
     let n = inner.n;
     let is_plain = inner.data == 0 && row <= SHORT_ROW;
@@ -185,8 +186,8 @@ impl Nest<'_> {
             return Method::Panels;
         }
         let is_far_list = self.is_far_away() && n >= PREFETCHED_FROM;
-        // Rows of several lines, by one index each, on AMD: a round ahead they take 1.1 to 1.3 times as long as in
-        // blocks, by non-temporal stores 1.1 to 3 times (bench `methods`).
+        // Rows of several lines, by one index each, on AMD: prefetched a round ahead they take 1.1 to 1.3 times as long
+        // as in blocks, by non-temporal stores 1.1 to 3 times (bench `methods`).
         let in_blocks = is_far_list && self.row > LINE && self.components.len() == 1 && Caches::get().is_amd;
         let prefetches = is_far_list && self.takes(Method::Prefetched) && !in_blocks;
         let is_stream = self.inner().out == self.row as isize && !self.reused;
@@ -283,7 +284,7 @@ impl Nest<'_> {
         self.is_dense() && sees_loads && has_one_pass(self.level, self.loops.len())
     }
 
-    /// The pass in which [`Method::Direct`] resolves and moves, if it is one.
+    /// The pass of [`Method::Direct`], if it resolves and moves the rows in one pass.
     pub(crate) fn pass(&self) -> Option<Pass> {
         let tuples = self.components.len() > 1 && !self.fills && !self.is_far && self.loops.len() <= 2;
         match self.has_one_pass() {
@@ -347,8 +348,8 @@ impl Nest<'_> {
     }
 }
 
-/// Whether non-temporal stores pay for an output of `bytes` bytes: at three quarters of the last-level cache, within
-/// bounds. Data and indices need the remainder.
+/// Whether non-temporal stores pay for an output of `bytes` bytes: from three quarters of the last-level cache on,
+/// within bounds. Data and indices need the last quarter.
 fn leaves_the_caches(bytes: usize) -> bool {
     bytes >= STREAMED_FROM && (bytes >= ALWAYS_STREAMED_FROM || bytes >= Caches::get().last / 4 * 3)
 }

@@ -18,7 +18,6 @@ use crate::types::method::Method;
 use crate::types::op::Op;
 use crate::types::policy::{KernelPolicy, Options};
 
-/// The action of a call of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Action {
     Nothing,
@@ -49,13 +48,15 @@ pub(crate) struct NestPlan {
     pub(super) work: Work,
 }
 
-/// Bytes of an element of the dense tensor, of the indexed tensor, and of an index that is read.
 #[derive(Clone, Copy)]
 pub(super) struct Sizes {
+    /// Bytes of an element of the dense tensor.
     pub(super) dense: usize,
+    /// Bytes of an element of the indexed tensor.
     pub(super) indexed: usize,
+    /// Bytes of an index; 0 if no index is read.
     pub(super) index: usize,
-    /// Elements of a row function's row in the dense tensor; the loops go around it.
+    /// Elements of a row function's row in the dense tensor; the loops go around rows.
     pub(super) row: Option<usize>,
 }
 
@@ -106,7 +107,7 @@ impl NestPlan {
         };
         let arranged = arrange(&mut self.loops, elements);
         for l in &mut self.loops {
-            // Strides in bytes may wrap for layouts over no slice; a view's strides cannot overflow.
+            // The strides of a `Spec` in bytes may wrap; a view's strides cannot overflow.
             l.out = l.out.wrapping_mul(sizes.dense as isize);
             l.data = l.data.wrapping_mul(sizes.indexed as isize);
             l.index = l.index.wrapping_mul(sizes.index as isize);
@@ -131,7 +132,7 @@ impl NestPlan {
         pub(crate) fn work() -> Work => self.work;
     }
 
-    /// Number of tasks of a call of this much work now, in a pool of `threads()` threads.
+    /// Number of tasks of a call of cost `work`, in a pool of `threads()` threads.
     #[inline]
     pub(crate) fn tasks(&self, work: Work, threads: impl FnOnce() -> usize) -> usize {
         work.tasks(self.options.par, threads)
@@ -150,31 +151,32 @@ impl Action {
     }
 }
 
-/// A plan with a free loop: each call chooses its number of iterations.
+/// A plan with a dynamic loop: each call chooses its number of iterations.
 #[derive(Clone, Debug)]
-pub(crate) struct FreePlan<P> {
+pub(crate) struct DynamicPlan<P> {
     pub(crate) plan: P,
-    /// Position of the free loop, and its iterations per step of the free dimension; 0 if nothing moves.
-    pub(crate) free: usize,
+    /// Position of the dynamic loop.
+    pub(crate) position: usize,
+    /// Iterations of the dynamic loop per step of the dynamic dimension; 0 if nothing moves.
     pub(crate) times: usize,
-    /// The size of the free dimension at planning.
+    /// The size of the dynamic dimension at planning.
     pub(crate) planned: usize,
 }
 
-impl<P: Deref<Target = NestPlan>> FreePlan<P> {
-    /// The plan for size `planned` of the free dimension. `None` if it does not run, or if not exactly one loop
-    /// `is_free`.
-    pub(crate) fn new(planned: usize, plan: P, is_free: impl Fn(&P, &Loop) -> bool) -> Option<Self> {
-        let is_free = |along: &&Loop| along.n.is_multiple_of(planned) && is_free(&plan, along);
-        let free = plan.loops.iter().position(|along| is_free(&along))?;
-        let is_only = plan.loops.iter().filter(is_free).count() == 1;
-        let times = plan.loops[free].n / planned;
-        (is_only && plan.action == Action::Run).then_some(FreePlan { plan, free, times, planned })
+impl<P: Deref<Target = NestPlan>> DynamicPlan<P> {
+    /// The plan for size `planned` of the dynamic dimension. `None` unless the plan runs and exactly one loop
+    /// `is_dynamic`.
+    pub(crate) fn new(planned: usize, plan: P, is_dynamic: impl Fn(&P, &Loop) -> bool) -> Option<Self> {
+        let is_dynamic = |along: &&Loop| along.n.is_multiple_of(planned) && is_dynamic(&plan, along);
+        let position = plan.loops.iter().position(|along| is_dynamic(&along))?;
+        let is_only = plan.loops.iter().filter(is_dynamic).count() == 1;
+        let times = plan.loops[position].n / planned;
+        (is_only && plan.action == Action::Run).then_some(DynamicPlan { plan, position, times, planned })
     }
 
     /// A plan that moves nothing, for any size.
     pub(crate) fn idle(plan: P) -> Self {
-        FreePlan { plan, free: 0, times: 0, planned: 1 }
+        DynamicPlan { plan, position: 0, times: 0, planned: 1 }
     }
 }
 

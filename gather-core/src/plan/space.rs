@@ -126,10 +126,10 @@ impl SpacePlan {
         Ok(())
     }
 
-    /// Replaces the kernel of a plan that is one call by a kernel for its shape, if there is one.
+    /// Replaces the kernel of a plan that is one call by a kernel that is declared for its shape, if there is one.
     ///
-    /// P2 holds for it (K10): the loops are the shape's loops at its open sizes. A plan that is cut keeps its kernel,
-    /// since its chunks have other shapes.
+    /// P2 holds for the new kernel (K10): the loops are the shape's loops at its open sizes. A plan that is cut keeps
+    /// its kernel, since its chunks have other shapes.
     #[inline(never)]
     fn specialize(&mut self, kernels: Kernels, dtype: DType) {
         let part = &mut self.moved;
@@ -173,7 +173,7 @@ impl SpacePlan {
         pub(crate) fn bytes() -> usize => self.bytes;
     }
 
-    /// Number of tasks of a part now, in a pool of `threads()` threads.
+    /// Number of tasks of a part, in a pool of `threads()` threads.
     #[inline]
     pub(crate) fn tasks(&self, part: &SpacePart, threads: impl FnOnce() -> usize) -> usize {
         part.work().tasks(self.par, threads)

@@ -23,7 +23,7 @@ pub(crate) struct Work {
 }
 
 impl Work {
-    /// The work of a call with `count` in place of `planned` along the free dimension.
+    /// The work of a call with `count` in place of `planned` along the dynamic dimension.
     #[inline]
     pub(crate) fn scaled(self, planned: usize, count: usize) -> Self {
         let scale = |total: usize| (total / planned).saturating_mul(count);
@@ -38,7 +38,7 @@ impl Work {
         }
     }
 
-    /// Whether one thread does it, whatever the pool.
+    /// Whether one thread does the work in any pool.
     #[inline]
     pub(crate) fn is_for_one(self, par: Par) -> bool {
         match par {
@@ -49,8 +49,7 @@ impl Work {
         }
     }
 
-    /// Number of tasks, at least 1, in a pool of `threads()` threads. Small calls do not query, and so start, the
-    /// pool.
+    /// Number of tasks, at least 1, in a pool of `threads()` threads. Small calls do not query, and start, the pool.
     #[inline]
     pub(crate) fn tasks(self, par: Par, threads: impl FnOnce() -> usize) -> usize {
         match par {

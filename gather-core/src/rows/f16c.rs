@@ -1,4 +1,4 @@
-//! Widening `f16` by F16C, in functions that any code may call: `rows::dot` runs inside and outside of kernels.
+//! Widens `f16` by F16C, in safe functions for callers without target features, such as those of `rows::lanes::dot`.
 
 use core::arch::x86_64::{_mm_loadu_si128, _mm256_cvtph_ps, _mm256_storeu_ps};
 
@@ -7,11 +7,11 @@ use half::f16;
 use crate::rows::lanes::{BLOCK, Number, Step, Widen, fold_by, fold_three_by, widen_by};
 use crate::types::level::Level;
 
-/// Proof that the machine has AVX2 and F16C.
+/// Proof that the machine has AVX2 and F16C: made by [`F16c::find`] only.
 #[derive(Clone, Copy)]
 pub(super) struct F16c(());
 
-/// Functions of [`lanes`](crate::rows::lanes), compiled for AVX2 and F16C. Kernels of these instructions inline them.
+/// Functions of [`lanes`](crate::rows::lanes), compiled for AVX2 and F16C. Kernels compiled for both inline them.
 macro_rules! folds {
     ($($name:ident, $by:ident, $rows:literal;)*) => {$(
         #[inline(always)]
@@ -29,14 +29,14 @@ macro_rules! folds {
             ) -> [A::Sum; $rows] {
                 $by::<A, B, P, F16c>(rows, b, by)
             }
-            // SAFETY: a value proves that the machine has the instructions.
+            // SAFETY: `self` proves AVX2 and F16C: `F16c::find` alone makes it, after `Level::has_avx2`.
             unsafe { run::<A, B, P>(rows, b, self) }
         }
     )*};
 }
 
 impl F16c {
-    /// `None` if the machine or the level in the environment has no AVX2.
+    /// `None` if the preferred level is `Scalar`; the others need AVX2 and F16C ([`Level::is_available`]).
     #[inline(always)]
     pub(super) fn find() -> Option<Self> {
         Level::has_avx2().then_some(F16c(()))
@@ -47,7 +47,7 @@ impl F16c {
         fold_three, fold_three_by, 3;
     }
 
-    /// [`widen_by`], compiled for the instructions.
+    /// [`widen_by`], compiled for AVX2 and F16C.
     #[inline(always)]
     pub(super) fn widen<A: Number>(self, row: &[A], out: &mut [A::Sum]) {
         #[inline]
@@ -55,7 +55,7 @@ impl F16c {
         fn run<A: Number>(row: &[A], out: &mut [A::Sum], by: F16c) {
             widen_by(row, out, by);
         }
-        // SAFETY: a value proves that the machine has the instructions.
+        // SAFETY: `self` proves AVX2 and F16C: `F16c::find` alone makes it, after `Level::has_avx2`.
         unsafe { run(row, out, self) }
     }
 }
@@ -66,14 +66,14 @@ impl Widen for F16c {
         #[inline]
         #[target_feature(enable = "avx2,f16c")]
         fn run(block: &[f16; BLOCK]) -> [f32; BLOCK] {
-            // SAFETY: the bits of eight numbers.
+            // SAFETY: `block` is 16 bytes, `BLOCK` numbers, and the load takes any alignment.
             let wide = _mm256_cvtph_ps(unsafe { _mm_loadu_si128(block.as_ptr().cast()) });
             let mut widened = [0.0; BLOCK];
-            // SAFETY: eight numbers.
+            // SAFETY: `widened` is 32 bytes, `BLOCK` numbers, and the store takes any alignment.
             unsafe { _mm256_storeu_ps(widened.as_mut_ptr(), wide) };
             widened
         }
-        // SAFETY: a value proves that the machine has the instructions.
+        // SAFETY: `self` proves AVX2 and F16C: `F16c::find` alone makes it, after `Level::has_avx2`.
         unsafe { run(block) }
     }
 }

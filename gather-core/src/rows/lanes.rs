@@ -9,8 +9,8 @@
 //! the sum = lanes[0]
 //! ```
 //!
-//! Compilers may not reorder a serial sum of floats, and so cannot vectorise it. This order fits vectors of up to 32
-//! numbers, in blocks of eight lanes. Missing elements of a last block count as +0: no lane is ever -0.
+//! Compilers may not reorder a serial sum of floats, and so cannot vectorise it. Lanes fit vectors of up to 32 numbers,
+//! in blocks of eight lanes. Missing elements of a last block count as +0, which changes no lane: no lane is ever -0.
 
 #![forbid(unsafe_code)]
 // Loops over indices of arrays of constant length are vectorised.
@@ -39,7 +39,7 @@ pub trait Number: sealed::Sealed {
     #[doc(hidden)]
     const IN_BLOCKS: bool;
 
-    /// The same number. A signalling NaN may stay signalling: the arithmetic that follows makes it quiet.
+    /// The same number in the type of sums. A signalling NaN may stay signalling: later arithmetic makes it quiet.
     #[doc(hidden)]
     fn widen(self) -> Self::Sum;
 
@@ -49,7 +49,7 @@ pub trait Number: sealed::Sealed {
         Self: Sized;
 }
 
-/// Widens blocks of numbers, for types that widen faster in blocks.
+/// Functions that widen blocks of numbers, for types that widen faster in blocks.
 #[doc(hidden)]
 pub trait Widen: Copy {
     #[cfg(feature = "half")]
@@ -136,7 +136,7 @@ numbers! {
 
 /// A term of two numbers, and the sum of terms.
 pub(super) trait Step<S: Sum> {
-    /// The initial lane, and the missing elements of a last block: the identity of [`Self::join`].
+    /// The identity of [`Self::join`]: the initial lane, and the missing terms of a last block.
     const START: S;
 
     fn term(a: S, b: S) -> S;
@@ -183,8 +183,8 @@ fn block<A: Number, B: Number<Sum = A::Sum>, P: Step<A::Sum>, W: Widen>(
     }
 }
 
-/// The terms of a last block of `N` elements. With a constant `N`, terms stay in registers. In memory they would be
-/// written by masked stores, for which the load of the block waits (bench `rows`).
+/// The terms of a last block of `N` elements. With a constant `N`, terms stay in registers. With a variable length,
+/// masked stores would write terms to memory, and the load of the block would wait for the stores (bench `rows`).
 #[inline(always)]
 fn last_terms<const N: usize, A: Number, B: Number<Sum = A::Sum>, P: Step<A::Sum>>(
     a: &[A],
@@ -199,8 +199,8 @@ fn last_terms<const N: usize, A: Number, B: Number<Sum = A::Sum>, P: Step<A::Sum
     terms
 }
 
-/// Joins the terms of each row of `rows` and `b`; panics if a row is shorter than `b`. Lanes are fields of a tuple,
-/// one for each row: in an array they would be in memory.
+/// Joins the terms of each row of `rows` and `b`. Rows are at least as long as `b`. A tuple has the lanes of each row
+/// as a field: in an array, lanes would be in memory.
 macro_rules! folds {
     ($($name:ident, $name_by:ident: [$($n:tt)*];)*) => {$(
         #[inline(always)]
@@ -217,7 +217,7 @@ macro_rules! folds {
             $name_by::<A, B, P, _>(rows, b, OneByOne)
         }
 
-        /// The same, with blocks widened by `by`.
+        /// The joined terms, with blocks widened by `by`.
         #[inline(always)]
         pub(super) fn $name_by<A: Number, B: Number<Sum = A::Sum>, P: Step<A::Sum>, W: Widen>(
             rows: [&[A]; [$($n),*].len()],
@@ -259,7 +259,7 @@ macro_rules! folds {
             }
             let mut joined = [$(join_all_blocks::<A::Sum, P>(lanes.$n)),*];
             if const { [$($n),*].len() > 1 } {
-                // Passed through memory, as vectors: otherwise the compiler merges all trees into scalar code.
+                // Passes vectors through memory: otherwise the compiler merges the trees of all rows into scalar code.
                 joined = core::hint::black_box(joined);
             }
             [$(join_lanes::<A::Sum, P>(joined[$n])),*]
@@ -302,13 +302,13 @@ fn join_blocks<S: Sum, P: Step<S>>(mut lanes: [S; BLOCK], others: &[S; BLOCK]) -
     lanes
 }
 
-/// The first half of the tree: joins the blocks of all lanes.
+/// The first half of the tree: joins the four blocks, lane by lane.
 #[inline(always)]
 fn join_all_blocks<S: Sum, P: Step<S>>([a, b, c, d]: [[S; BLOCK]; BLOCKS]) -> [S; BLOCK] {
     join_blocks::<S, P>(join_blocks::<S, P>(a, &c), &join_blocks::<S, P>(b, &d))
 }
 
-/// The second half: joins the lanes of a block.
+/// The second half of the tree: joins the lanes of a block.
 #[inline(always)]
 fn join_lanes<S: Sum, P: Step<S>>(mut lanes: [S; BLOCK]) -> S {
     let mut half = BLOCK / 2;
@@ -353,13 +353,13 @@ fn both<'a, A, B>(a: &'a [A], b: &'a [B]) -> (&'a [A], &'a [B]) {
     (&a[..len], &b[..len])
 }
 
-/// [`dot`] of each of three rows with `b`, of the same length, which is read once.
+/// [`dot`] of each of three rows with `b`, which is read once. All have the same length.
 #[inline(always)]
 pub(super) fn dot_three<A: Number, B: Number<Sum = A::Sum>>(rows: [&[A]; 3], b: &[B]) -> [A::Sum; 3] {
     fold_three::<A, B, Product>(rows, b)
 }
 
-/// [`l2_squared`] of each of three rows and `b`, of the same length, which is read once.
+/// [`l2_squared`] of each of three rows and `b`, which is read once. All have the same length.
 #[inline(always)]
 pub(super) fn l2_squared_three<A: Number, B: Number<Sum = A::Sum>>(rows: [&[A]; 3], b: &[B]) -> [A::Sum; 3] {
     fold_three::<A, B, Distance>(rows, b)
@@ -420,7 +420,7 @@ pub fn l2_squared<A: Number, B: Number<Sum = A::Sum>>(a: &[A], b: &[B]) -> A::Su
     square
 }
 
-/// The greatest number of a row, NaNs ignored. For an empty row, negative infinity or `i32::MIN`.
+/// The greatest number of a row, NaNs ignored. For a row without numbers, negative infinity or `i32::MIN`.
 ///
 /// ```
 /// assert_eq!(gather_core::rows::lanes::max(&[1.0f32, f32::NAN, -2.0]), 1.0);

@@ -1,6 +1,6 @@
 //! Row functions, which [`View::rows`](crate::View::rows) applies to each row while it is gathered.
 //!
-//! The functions of this module make ready-made ones; the table determines the type of rows:
+//! The functions of this module return ready-made row functions; the type of rows is the table's:
 //!
 //! | row function | of rows of | result | parameters |
 //! |---|---|---|---|
@@ -11,7 +11,7 @@
 //! | [`l2_normalize`] | `f32`, `f16`, `bf16` | a row of `f32` | a row to add, the least length |
 //!
 //! Sums are in `f32`, and for `i8` in `i32`. An [`OptionalSlice`] parameter may be `Given::All(&[])`: nothing is then
-//! added or multiplied. [`row_kernels!`](crate::row_kernels!) defines your own. [`lanes`] has the sums.
+//! added or multiplied. [`row_kernels!`](crate::row_kernels!) defines your own; [`lanes`] has sums for them.
 //!
 //! ```
 //! use gather_core::{Gather, Given, View, rows};
@@ -93,8 +93,8 @@ scored! {
     half::bf16, f32, |sum| sum, Normed;
 }
 
-/// Minimum row size in bytes to score three rows at a time, as measured for `f32`. Never, if sums are the same in any
-/// order: compilers vectorise these anyway.
+/// Minimum row size in bytes to score three rows at a time, as measured for `f32`. `usize::MAX` if sums are the same in
+/// any order: compilers vectorise such sums anyway.
 const fn three_from<T: Scored>(bytes: usize) -> usize {
     if <T::Sum as lanes::Sum>::ANY_ORDER { usize::MAX } else { bytes }
 }

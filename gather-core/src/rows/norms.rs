@@ -19,7 +19,7 @@ fn add<A: Number<Sum = f32>>(row: &[A], out: &mut [f32], added: &[f32]) {
     }
 }
 
-/// `out = out * scale * gain + bias`, without the factor or the term of an empty slice.
+/// `out = out * scale * gain + bias`; an empty slice leaves its factor or its term out of the formula.
 #[inline(always)]
 fn scale(out: &mut [f32], scale: f32, gains: &[f32], biases: &[f32]) {
     if !gains.is_empty() && !biases.is_empty() {
@@ -78,13 +78,13 @@ fn sqrt(value: f32) -> f32 {
     exact_sqrt(value)
 }
 
-/// The square root, rounded to the nearest, in integer arithmetic: `core` has no `sqrt`.
+/// The square root, rounded to the nearest, by integer arithmetic: `core` has no `sqrt`.
 #[cfg(any(not(feature = "std"), test))]
 fn exact_sqrt(value: f32) -> f32 {
     if value.is_nan() || value <= 0.0 || value == f32::INFINITY {
         return if value < 0.0 { f32::NAN } else { value };
     }
-    // Subnormal numbers become normal, by an even power of two.
+    // Subnormal numbers become normal by a factor of `2^24`, whose root is `2^12`.
     let (value, down) = if value < f32::MIN_POSITIVE { (value * 16_777_216.0, 12) } else { (value, 0) };
     let bits = value.to_bits();
     let exponent = (bits >> 23) as i32 - 127;

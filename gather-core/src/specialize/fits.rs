@@ -9,7 +9,8 @@ use crate::kernels::shaped::size::{Size, Sizes};
 use crate::types::declared::{ANY, Declaration, Declared, MAX_DIMS};
 use crate::types::op::Op;
 
-/// The open size of a tensor of `len` elements, or 1; `None` if it is 0 or `len` does not fit. In `sizes` it is 1.
+/// The open size of a tensor of `len` elements, or 1 if `!is_open`. `None` if the open size is 0, or no size gives
+/// `len`. In `sizes` the open size is 1.
 #[inline(always)]
 fn open_size<const ARGS: usize>(is_open: bool, len: usize, tensor: Size, sizes: &Sizes<ARGS>) -> Option<usize> {
     if !is_open {

@@ -5,7 +5,7 @@
 use smallvec::SmallVec;
 
 use crate::call::attributes::IndexAttributes;
-use crate::call::gather::IndexOperator;
+use crate::call::gather::GatherOperator;
 use crate::kernels::convert::map::{Map, Params};
 use crate::ops::{BatchToSpace, Gather, GatherElements, GatherNd};
 use crate::specialize::fits::shared;
@@ -44,7 +44,7 @@ macro_rules! with_operator {
 
 /// The operator with the declared policies, on the calling thread alone. The level is set, so that a wrong
 /// `GATHER_LEVEL` is no error, as in the loops of declared shapes.
-fn with_policy<A: IndexAttributes>(op: IndexOperator<A>, declared: &Declared) -> IndexOperator<A> {
+fn with_policy<A: IndexAttributes>(op: GatherOperator<A>, declared: &Declared) -> GatherOperator<A> {
     let policy = declared.policy;
     op.negative_index(policy.negative).out_of_bounds(policy.out_of_bounds).par(Par::Seq).level(Level::preferred())
 }
@@ -73,8 +73,8 @@ fn shape(declared: &[usize], len: usize, args: &mut &[usize]) -> (DeclaredSizes,
     (shape, None)
 }
 
-/// The shapes of data and indices of these lengths. A size that does not follow from one length is taken from the
-/// other tensor, if both share the dimension, and otherwise 0.
+/// The shapes of data and indices of these lengths. A size that does not follow from one length is taken from the other
+/// tensor if both share the dimension, and otherwise is 0.
 fn shapes(declared: &Declared, [data, indices]: [usize; 2], mut args: &[usize]) -> [DeclaredSizes; 2] {
     let (mut data, unknown) = shape(declared.data, data, &mut args);
     let (mut indices, unknown_of_indices) = shape(declared.indices, indices, &mut args);
@@ -152,7 +152,6 @@ pub(super) fn space<T: Element>(declared: &Declared, data: &[T], args: &[usize],
     op.run_into(&data, &mut out)
 }
 
-/// An attribute, with an entry for each dimension.
 type DeclaredEntries = SmallVec<[i64; MAX_DIMS]>;
 
 type DeclaredSizes = SmallVec<[usize; MAX_DIMS]>;

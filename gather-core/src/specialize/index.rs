@@ -60,7 +60,8 @@ pub fn gather<D: Declaration, T: Element, I: Index, const ARGS: usize>(
         return run_general::<D, T, I, ARGS>(data, indices, &args, out);
     }
     let (from, out) = (data.as_ptr(), out.as_mut_ptr());
-    // SAFETY: the sizes fit the lengths, and each other, and none is 0. The output is borrowed mutably.
+    // SAFETY: D1 to D3: `index_sizes` found that no open size is 0, and that sizes fit the lengths and each other.
+    // `out` is borrowed mutably, so it overlaps no input.
     let tensors = unsafe { ShapedTensors::<D, T, I, ARGS>::new(from, indices.as_ptr(), out, &sizes) };
     if tensors.move_all() {
         return Ok(());
@@ -75,7 +76,7 @@ fn run_general<D: Declaration, T: Element, I: Index, const ARGS: usize>(
     out: &mut [T],
 ) -> Result<(), Error> {
     let declared = const { &D::DECLARED };
-    // No kernel for one width takes longer rows.
+    // Kernels for one width take rows of at most 16 bytes.
     if const { Claims::<D, T, ARGS>::SHAPE.row.known * size_of::<T>() > 16 } {
         general::index::<T, I, true>(declared, data, indices, args, out)
     } else {
@@ -95,14 +96,14 @@ fn bad_index<D: Declaration, I: Index, const ARGS: usize>(indices: &[I], sizes: 
     first_bad(const { &D::DECLARED }, &axes[..shape.axes_len], I::TYPE, indices.as_ptr().cast(), indices.len())
 }
 
-/// As [`bad_index`], without its types. `indices[..len]` are indices of the type.
+/// As [`bad_index`], without its types. `indices` points to `len` values of type `index`.
 #[cold]
 #[inline(never)]
 fn first_bad(declared: &Declared, axes: &[Axis], index: IndexType, indices: *const u8, len: usize) -> Error {
     let tuples = [len / axes.len(), axes.len()];
     let shape = if declared.op == Op::GatherNd { &tuples[..] } else { &[len] };
     match Layout::contiguous(shape) {
-        // SAFETY: the caller's slice has `len` indices, tuple by tuple.
+        // SAFETY: V1: `bad_index`, the only caller, passes `len` values of type `index`; the layout has no more.
         Ok(layout) => unsafe {
             first_bad_index::find(
                 &IndexCheck { op: declared.op, axes, policy: declared.policy.lower(), index, skips_negative: false },
@@ -150,13 +151,13 @@ impl<T, U, P, F: Fn() -> Map<T, U, P>> NamedMap<T, U, P> for F {
     }
 }
 
-/// As [`gather`], with a map and its params, which converts each element.
+/// As [`gather`], with a map, which converts each element, and its params.
 ///
 /// # Errors
 /// As for [`gather`], with errors of parameters before errors of indices.
 ///
 /// # Panics
-/// If the map does.
+/// If the map panics.
 #[inline]
 pub fn gather_map<D: Declaration, T: Element, U: Element, P: Params, I: Index, const ARGS: usize>(
     map: &impl NamedMap<T, U, P>,

@@ -18,7 +18,7 @@ pub use space::batch_to_space;
 
 use crate::types::error::Error;
 
-/// Handles the error of a function on slices in a function on arrays, which cannot fail.
+/// Panics with the error of a function on slices. Functions on arrays call it where the lengths are known to fit.
 ///
 /// # Panics
 /// Always.

@@ -28,8 +28,8 @@ pub fn batch_to_space<D: Declaration, T: Element, const ARGS: usize>(
     let Some(sizes) = sizes.filter(|_| size_of_val(out) < LARGE) else {
         return general::space(const { &D::DECLARED }, data, &args, out);
     };
-    // SAFETY: the sizes fit the lengths, no size is 0, and `sizes` hold `batch / product(block)` for an open batch
-    // (D4). The borrowed input overlaps no output.
+    // SAFETY: `space_sizes` returned sizes that fit the lengths, so every loop has iterations; an open batch is given
+    // as `batch / product(block)` (D4). The output is borrowed mutably, so it does not overlap data.
     unsafe { ShapedBlocks::<D, T, ARGS>::cropped(data.as_ptr(), out.as_mut_ptr(), &sizes) }.move_rows();
     Ok(())
 }

@@ -16,9 +16,9 @@ pub(crate) struct Allocation {
     memory: Memory,
 }
 
-// SAFETY: it owns its memory, which holds `Send + Sync` elements.
+// SAFETY: it owns its memory, and only unsafe code accesses values through the address.
 unsafe impl Send for Allocation {}
-// SAFETY: a shared reference gives out addresses only, of elements that threads may share.
+// SAFETY: a shared reference gives out the address and the layout only.
 unsafe impl Sync for Allocation {}
 
 impl Allocation {
@@ -46,11 +46,11 @@ impl Allocation {
         let memory = Memory::from_size_align(bytes, self.memory.align()).expect("no more bytes than before");
         let old = ManuallyDrop::new(self);
         let start = if bytes == 0 {
-            // SAFETY: allocated with this layout, whose size is not 0, and owned.
+            // SAFETY: `old` owns memory allocated with `old.memory`, whose size differs from `bytes`, which is 0.
             unsafe { dealloc(old.start.as_ptr(), old.memory) };
             Allocation::empty(memory.align()).start
         } else {
-            // SAFETY: allocated with this layout, and owned; the new size is not 0 and smaller.
+            // SAFETY: `old` owns memory allocated with `old.memory`; the new size is not 0 and smaller.
             let start = unsafe { realloc(old.start.as_ptr(), old.memory, bytes) };
             let Some(start) = NonNull::new(start) else {
                 drop(ManuallyDrop::into_inner(old));
@@ -66,7 +66,7 @@ impl Allocation {
             return Ok(Self::empty(align));
         }
         let memory = Memory::from_size_align(bytes, align).map_err(|_| Error::AllocationFailed { bytes })?;
-        // SAFETY: the layout has a size other than 0.
+        // SAFETY: the size of the layout is `bytes`, which is not 0.
         let start = NonNull::new(unsafe { alloc(memory) }).ok_or(Error::AllocationFailed { bytes })?;
         pages::advise(start.as_ptr(), bytes);
         Ok(Allocation { start, memory })
@@ -90,8 +90,8 @@ impl Allocation {
         let memory = ManuallyDrop::new(self.of_whole(size_of::<T>())?);
         let capacity = memory.bytes() / size_of::<T>();
         // SAFETY: the memory came from the global allocator for `capacity` elements of the size and alignment of `T`,
-        // or is dangling if `capacity == 0`. By the caller's promise it begins with `len` values of `T`.
-        // `ManuallyDrop` keeps it from being freed here.
+        // or is dangling if `capacity == 0`. By the caller's contract it begins with `len` values of `T`.
+        // `ManuallyDrop` prevents a second owner.
         Ok(unsafe { Vec::from_raw_parts(memory.start().cast(), len, capacity) })
     }
 }

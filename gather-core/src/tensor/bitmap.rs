@@ -37,7 +37,7 @@ impl<'a> Bitmap<'a> {
     /// A bitmap of `len` bits, the first of which is bit `offset` of the bytes. Other bits are not read.
     ///
     /// # Errors
-    /// [`Error::BitmapTooShort`].
+    /// [`Error::BitmapTooShort`] if the bytes end before bit `offset + len`.
     pub fn new(bytes: &'a [u8], offset: usize, len: usize) -> Result<Self, Error> {
         let end = offset.checked_add(len).map(|end| end.div_ceil(8));
         match end.and_then(|end| bytes.get(offset / 8..end.max(offset / 8))) {

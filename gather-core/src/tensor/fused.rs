@@ -41,7 +41,7 @@ pub struct FusedRows<'a> {
 }
 
 impl<'a> FusedRows<'a> {
-    /// The rows of `data`, of shape `[rows, bytes of a row]`. Rows are contiguous, at any alignment and distance.
+    /// The rows of `data`, of shape `[rows, bytes of a row]`. Rows are contiguous, at any alignment and row stride.
     ///
     /// # Errors
     /// [`Error::RankOutOfRange`], [`Error::FusedRowMismatch`] if `columns` columns take another number of bytes, then
@@ -61,8 +61,8 @@ impl<'a> FusedRows<'a> {
         Ok(FusedRows { data, row, layout })
     }
 
-    /// The rows of a plain table of numbers, of shape `[rows, columns]`. Use it for a plain table next to quantised
-    /// ones, or for sums and weights of another type than the table's. Rows are contiguous, and have any stride.
+    /// The rows of a plain table of numbers, of shape `[rows, columns]`. Use it for a plain table among quantised
+    /// tables, or for sums and weights of a type other than the table's. Rows are contiguous, at any row stride.
     ///
     /// # Errors
     /// [`Error::RankOutOfRange`], then [`Error::RowsNotContiguous`].
@@ -90,11 +90,11 @@ impl<'a> FusedRows<'a> {
 
     /// Quantises rows of shape `[rows, columns]`, of any strides, to bytes of shape `[rows, bytes of a row]`.
     ///
-    /// For finite values the bytes equal PyTorch's. For `Fbgemm` formats they equal those written by
-    /// `FloatToFusedNBitRowwiseQuantizedSBHalf`, with scale and bias before the codes. The codes of a row span its
-    /// minimum to its maximum. If a row is not finite, its codes are whatever the same arithmetic makes.
+    /// For finite values the bytes equal PyTorch's. For `Fbgemm` formats codes, scale and bias equal the output of
+    /// `FloatToFusedNBitRowwiseQuantizedSBHalf`; scale and bias come before the codes. The codes of a row span its
+    /// minimum to its maximum. If a row is not finite, its codes are the result of the same arithmetic.
     ///
-    /// Cost: one allocation, and one for a row; two passes over the values.
+    /// Cost: an allocation for the result, and one for a row of values; two passes over the values.
     ///
     /// # Errors
     /// [`Error::RankOutOfRange`], [`Error::TooManyElements`], then [`Error::AllocationFailed`].

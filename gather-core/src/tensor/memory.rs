@@ -26,10 +26,10 @@ pub(crate) fn zeros<T: Element>(len: usize) -> Result<Vec<T>, Error> {
     let mut values = reserve::<T>(len)?;
     let start = values.as_mut_ptr();
     for at in 0..len {
-        // SAFETY: there is capacity for `len` elements.
+        // SAFETY: `reserve` gave capacity for `len` elements, and `at < len`.
         unsafe { write_zero(start.wrapping_add(at)) };
     }
-    // SAFETY: `len` elements have been written.
+    // SAFETY: the loop has written `len` elements.
     unsafe { values.set_len(len) };
     Ok(values)
 }

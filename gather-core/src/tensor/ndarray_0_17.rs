@@ -40,7 +40,7 @@ fn origin<A>(pointer: *mut A, layout: &Layout) -> *mut A {
 /// ```
 ///
 /// # Errors
-/// [`Error::TooManyElements`], which arrays in memory do not have.
+/// [`Error::TooManyElements`], which no array in memory causes.
 impl<'a, A, D: Dimension> TryFrom<&'a ArrayRef<A, D>> for View<'a, A> {
     type Error = Error;
 
@@ -94,7 +94,7 @@ impl<'a, A, D: Dimension> TryFrom<ArrayView<'a, A, D>> for View<'a, A> {
 /// ```
 ///
 /// # Errors
-/// [`Error::TooManyElements`], which arrays in memory do not have.
+/// [`Error::TooManyElements`], which no array in memory causes.
 impl<'a, A, D: Dimension> TryFrom<&'a mut ArrayRef<A, D>> for ViewMut<'a, A> {
     type Error = Error;
 
@@ -222,7 +222,7 @@ mod tests {
             for (at, coords) in Array::<(), _>::default(IxDyn(&shape)).indexed_iter().map(|(c, ())| c).enumerate() {
                 let coords = coords.as_array_view();
                 let offset: isize = coords.iter().zip(&strides).map(|(&c, &stride)| c as isize * stride).sum();
-                // SAFETY: a coordinate of the view.
+                // SAFETY: V1: `coords` is a coordinate of the view.
                 unsafe { origin.wrapping_offset(offset).write(at as i32 + 1) };
             }
         }

@@ -19,7 +19,7 @@ use smallvec::SmallVec;
 /// The rows and ranges requested by [`will_need`](crate::Gather::will_need).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct WillNeed {
+pub struct AdviceStats {
     /// The number of rows named by the indices.
     pub rows: usize,
     /// The number of page ranges requested: each page of a call is in one range, and adjacent pages share a range.
@@ -123,7 +123,7 @@ pub(crate) struct PageRequests<'r, 't> {
     most: usize,
     page_log2: u32,
     residency: Option<&'r mut Residency<'t>>,
-    advised: WillNeed,
+    advised: AdviceStats,
 }
 
 impl<'r, 't> PageRequests<'r, 't> {
@@ -132,7 +132,7 @@ impl<'r, 't> PageRequests<'r, 't> {
 
     /// No requests yet; `None` if the system takes no such requests.
     pub(crate) fn new(residency: Option<&'r mut Residency<'t>>) -> Option<Self> {
-        let (page_log2, advised) = (page_size()?.trailing_zeros(), WillNeed::default());
+        let (page_log2, advised) = (page_size()?.trailing_zeros(), AdviceStats::default());
         Some(PageRequests { ranges: Vec::new(), most: Self::MERGED, page_log2, residency, advised })
     }
 
@@ -171,7 +171,7 @@ impl<'r, 't> PageRequests<'r, 't> {
     }
 
     /// Requests the pages of all rows.
-    pub(crate) fn finish(mut self) -> WillNeed {
+    pub(crate) fn finish(mut self) -> AdviceStats {
         self.flush();
         self.advised
     }

@@ -1,7 +1,7 @@
 //! Outputs of calls.
 //!
 //! A view has a shape, which must equal the result's. A tensor takes the shape of the result, and keeps its memory if
-//! that is large enough. Inside the crate both are a [`Target`], which has no type.
+//! the memory is large enough. Inside the crate both are a [`Target`], which has no element type.
 
 use alloc::vec::Vec;
 use core::mem::MaybeUninit;
@@ -10,19 +10,19 @@ use crate::tensor::dynamic::{DynTensor, DynViewMut, check_dtype};
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::memory;
 use crate::tensor::owned::Tensor;
-use crate::tensor::typing::Any;
+use crate::tensor::typing::Dyn;
 use crate::tensor::view::ViewMut;
 use crate::types::element::{DType, Element};
 use crate::types::error::Error;
 
-/// An output of elements `T`. Sealed; there are four, and for [`Any`] every [`DynOutput`]:
+/// An output of elements `T`. Sealed; there are four, and for [`Dyn`] every [`DynOutput`]:
 ///
 /// - [`ViewMut<T>`](ViewMut): a tensor of any strides. Its shape must equal the result's.
-/// - [`ViewMut<MaybeUninit<T>>`](ViewMut): the same for uninitialised memory. A call that succeeds has initialised
-///   every element. After an error, or a panic of a map or reduction, nothing may be assumed of them.
+/// - [`ViewMut<MaybeUninit<T>>`](ViewMut): a tensor of any strides in uninitialised memory. A call that succeeds has
+///   initialised every element. After an error, or a panic of a map or reduction, any element may be uninitialised.
 /// - [`Tensor<T>`]: a reused tensor. It takes the shape of the result, as a `Vec` does in `clone_from`, and allocates
 ///   only if its memory is too small. After an error it is unchanged or empty.
-/// - `Pooled<T>`, with the feature `std`: the same, with memory that comes from a `Pool` and returns to it.
+/// - `Pooled<T>`, with the feature `std`: a reused tensor whose memory comes from a `Pool` and returns to it.
 ///
 /// ```
 /// use gather_core::{Gather, Tensor, View};
@@ -52,15 +52,15 @@ pub trait Output<T>: Sealed<T> {}
 /// - [`DynViewMut`]: a tensor of any strides. Its data type and its shape must equal the result's.
 /// - [`DynTensor`]: a reused tensor. It takes the data type and the shape of the result, and allocates only if its
 ///   memory is too small or of another alignment. After an error it is unchanged or empty.
-/// - `DynPooled`, with the feature `std`: the same, with memory that comes from a `Pool` and returns to it.
+/// - `DynPooled`, with the feature `std`: a reused tensor whose memory comes from a `Pool` and returns to it.
 #[diagnostic::on_unimplemented(
     message = "results whose type is known at run time cannot be written to `{Self}`",
     label = "neither a `DynViewMut` nor a `DynTensor`",
     note = "a `ViewMut` becomes a `DynViewMut` by `DynViewMut::from(&mut view)`"
 )]
-pub trait DynOutput: Output<Any> {}
+pub trait DynOutput: Output<Dyn> {}
 
-/// An output as seen by calls. Typed outputs are of an [`Element`]: [`Any`] is no element, and has no bytes.
+/// An output as seen by calls. Typed outputs are of an [`Element`]: [`Dyn`] is no element, and has no bytes.
 ///
 /// # Safety
 /// O1: while the output is borrowed, a [`Target::Fixed`] may be written along its layout as elements of `T`, or of the
@@ -87,7 +87,7 @@ pub unsafe trait Sealed<T> {
 
 /// An untyped output.
 pub enum Target<'a> {
-    /// Existing memory of a layout.
+    /// Existing memory, and its layout.
     Fixed(*mut u8, &'a Layout),
     /// A tensor that takes the shape of the result.
     Resized(&'a mut dyn Resize),
@@ -109,8 +109,8 @@ pub trait Resize {
 }
 
 impl<'a> Target<'a> {
-    /// Calls `write` for the memory of a fixed output, which has been checked. For a tensor, it is the memory of a
-    /// row-major result of the shape and length returned by `fresh`. A tensor stays empty until `write` returns `Ok`.
+    /// Calls `write` on the memory of a fixed output, whose shape has been checked, or of a tensor that becomes a
+    /// row-major result of the shape and length from `fresh`. A tensor stays empty until `write` returns `Ok`.
     ///
     /// # Errors
     /// The errors of `fresh`, [`Error::AllocationFailed`], then the errors of `write`.
@@ -127,7 +127,7 @@ impl<'a> Target<'a> {
             Target::Fixed(start, _) => write(start),
             Target::Resized(out) => {
                 let (shape, len) = fresh()?;
-                // SAFETY: the shape has `len` elements, which `write` initialises: the caller's promise.
+                // SAFETY: the shape has `len` elements, which `write` initialises, by the caller's contract.
                 unsafe { out.fill(shape, len, write) }
             }
         }
@@ -170,7 +170,7 @@ impl dyn Resize + '_ {
     ) -> Result<(), Error> {
         debug_assert_eq!(Shape::checked_len(shape).ok(), Some(len));
         write(self.clear(len)?)?;
-        // SAFETY: the caller's promise.
+        // SAFETY: `clear` gave memory for `len` elements, which `write` initialised by the caller's contract.
         unsafe { self.assume_init(shape, len) };
         Ok(())
     }
@@ -207,9 +207,9 @@ unsafe impl<T: Element> Sealed<T> for Tensor<T> {
 
 impl<T: Element> Output<T> for Tensor<T> {}
 
-// SAFETY: O1: a mutable view may be written along its layout (V1) as its data type, and no coordinates share an
+// SAFETY: O1: a mutable view may be written along its layout (V1) as its data type, and no two coordinates share an
 // element (V2).
-unsafe impl Sealed<Any> for DynViewMut<'_> {
+unsafe impl Sealed<Dyn> for DynViewMut<'_> {
     #[inline]
     fn target_of(&mut self, dtype: DType) -> Result<Target<'_>, Error> {
         check_dtype(dtype, self.dtype())?;
@@ -217,11 +217,11 @@ unsafe impl Sealed<Any> for DynViewMut<'_> {
     }
 }
 
-impl Output<Any> for DynViewMut<'_> {}
+impl Output<Dyn> for DynViewMut<'_> {}
 impl DynOutput for DynViewMut<'_> {}
 
 // SAFETY: O1: the tensor has elements of the data type.
-unsafe impl Sealed<Any> for DynTensor {
+unsafe impl Sealed<Dyn> for DynTensor {
     #[inline]
     fn target_of(&mut self, dtype: DType) -> Result<Target<'_>, Error> {
         self.retype(dtype);
@@ -229,7 +229,7 @@ unsafe impl Sealed<Any> for DynTensor {
     }
 }
 
-impl Output<Any> for DynTensor {}
+impl Output<Dyn> for DynTensor {}
 impl DynOutput for DynTensor {}
 
 impl<T: Copy> Resize for Tensor<T> {
@@ -248,7 +248,7 @@ impl<T: Copy> Resize for Tensor<T> {
     unsafe fn assume_init(&mut self, shape: &[usize], len: usize) {
         let (values, own) = self.parts_mut();
         debug_assert!(len <= values.capacity());
-        // SAFETY: the caller's promise: the capacity is at least `len`, and `len` elements have been initialised.
+        // SAFETY: by the caller's contract `clear` gave capacity for `len` elements, all initialised since.
         unsafe { values.set_len(len) };
         own.assign(shape);
     }

@@ -66,11 +66,11 @@ impl<T> Tensor<T> {
         (&mut self.values, &mut self.shape)
     }
 
-    /// A tensor filled with one value, such as an output to reuse; on huge pages, like fresh results, if that pays.
+    /// A tensor of one value, such as an output to reuse, on [huge pages](crate::guide::large_tables) if that pays.
     ///
     /// # Errors
     /// [`Error::TooManyElements`], then [`Error::AllocationFailed`].
-    pub fn filled(shape: &[usize], value: T) -> Result<Self, Error>
+    pub fn full(shape: &[usize], value: T) -> Result<Self, Error>
     where
         T: Clone,
     {
@@ -95,7 +95,7 @@ impl<T> Tensor<T> {
     /// [`Error::TooManyElements`], then [`Error::AllocationFailed`].
     ///
     /// # Panics
-    /// If the function does.
+    /// If `value` panics.
     pub fn from_fn(shape: &[usize], value: impl FnMut(usize) -> T) -> Result<Self, Error> {
         let len = Shape::checked_len(shape)?;
         let mut values = memory::reserve(len)?;
@@ -110,7 +110,7 @@ impl<T> Tensor<T> {
     /// ```
     /// fn main() -> std::io::Result<()> {
     ///     let file: Vec<u8> = [0.5f32, 1.0, 1.5, 2.0].iter().flat_map(|number| number.to_ne_bytes()).collect();
-    ///     let table = gather_core::Tensor::<f32>::read(&file[..], &[2, 2])?;
+    ///     let table = gather_core::Tensor::<f32>::from_reader(&file[..], &[2, 2])?;
     ///     assert_eq!(table.as_slice(), [0.5, 1.0, 1.5, 2.0]);
     ///     Ok(())
     /// }
@@ -121,11 +121,11 @@ impl<T> Tensor<T> {
     /// [`Error::AllocationFailed`]. Then the errors of the reader, `UnexpectedEof` among them. Of the kind
     /// `InvalidData`: [`Error::InvalidBytes`], as for [`DynView::from_bytes`](crate::DynView::from_bytes).
     #[cfg(feature = "std")]
-    pub fn read(from: impl std::io::Read, shape: &[usize]) -> std::io::Result<Self>
+    pub fn from_reader(reader: impl std::io::Read, shape: &[usize]) -> std::io::Result<Self>
     where
         T: Element,
     {
-        DynTensor::read(T::DTYPE, from, shape)?.downcast().map_err(std::io::Error::other)
+        DynTensor::from_reader(T::DTYPE, reader, shape)?.downcast().map_err(std::io::Error::other)
     }
 
     accessors! { self:
@@ -286,7 +286,7 @@ impl<T, const N: usize> Tensor<[T; N]> {
     /// ```
     ///
     /// # Panics
-    /// If the result, which then takes no memory, has more than `isize::MAX` elements, zero dimensions left aside.
+    /// If the product of the nonzero sizes of the result exceeds `isize::MAX`, which takes a tensor without bytes.
     #[must_use]
     pub fn into_flattened(self) -> Tensor<T> {
         let Tensor { values, mut shape } = self;
@@ -330,7 +330,7 @@ mod tests {
     #[test]
     #[should_panic(expected = "coordinate [1, 3] of a tensor of shape [2, 3]")]
     fn coordinates_outside_panic() {
-        let _ = Tensor::filled(&[2, 3], 0u8).unwrap()[[1, 3]];
+        let _ = Tensor::full(&[2, 3], 0u8).unwrap()[[1, 3]];
     }
 
     #[test]

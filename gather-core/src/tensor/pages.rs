@@ -5,7 +5,7 @@
 //! `transparent_hugepage` is `madvise` or `always`), which leaves only the zeroing. Later random reads and writes also
 //! miss the TLB less often. If the kernel refuses, nothing changes.
 //!
-//! The advice is for fresh memory. [`promote`] has memory in use copied to huge pages, at the same addresses.
+//! The advice is for fresh memory. [`promote`] moves memory in use to huge pages, at the same addresses.
 
 #[cfg(feature = "std")]
 use crate::types::error::Error;
@@ -14,7 +14,7 @@ use crate::types::error::Error;
 #[cfg(all(feature = "huge-pages", target_os = "linux", not(miri)))]
 const HUGE_FROM: usize = 4 << 20;
 
-/// Asks for huge pages for the whole pages of fresh memory, before its first use.
+/// Advises huge pages for the whole pages of fresh memory, before its first use.
 #[cfg(all(feature = "huge-pages", target_os = "linux", not(miri)))]
 pub(crate) fn advise<T>(memory: *mut T, bytes: usize) {
     /// The smallest page size of any system. The kernel refuses, without harm, an address that begins no page.
@@ -25,8 +25,7 @@ pub(crate) fn advise<T>(memory: *mut T, bytes: usize) {
     let skipped = memory.addr().next_multiple_of(PAGE) - memory.addr();
     let whole = (bytes - skipped) / PAGE * PAGE;
     let start = memory.cast::<u8>().wrapping_add(skipped).cast();
-    // SAFETY: the range lies inside an allocation of the caller. The advice changes neither its contents nor its
-    // permissions, and a refusal has no effect.
+    // SAFETY: for any range, the advice changes neither contents nor permissions, and a refusal has no effect.
     let _ = unsafe { libc::madvise(start, whole, libc::MADV_HUGEPAGE) };
 }
 
@@ -38,11 +37,11 @@ pub(crate) fn advise<T>(_: *mut T, _: usize) {}
 #[cfg(feature = "std")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Promoted {
+pub struct HugePageStats {
     /// Bytes of a huge page.
     pub page: usize,
     /// The number of candidate places: aligned ranges of `page` bytes inside the memory.
-    pub places: usize,
+    pub candidates: usize,
     /// The number of places on huge pages after the call.
     pub huge: usize,
 }
@@ -54,7 +53,8 @@ pub struct Promoted {
 ///
 /// Bytes before the first place and after the last are not moved, so memory of less than two huge pages may have no
 /// place. A place with no touched page is not moved; in any other, all pages are in memory afterwards. A place that
-/// cannot be moved stays, and counts in [`Promoted::places`] only. If the system has no huge page left, the call ends.
+/// cannot be moved stays, and counts in [`HugePageStats::candidates`] only. If the system has no huge page left, the
+/// call ends.
 ///
 /// Cost: the system copies the memory, and needs one free huge page at a time. Other threads that touch a page during
 /// its move wait for it. A place already on a huge page costs next to nothing.
@@ -62,18 +62,18 @@ pub struct Promoted {
 /// ```no_run
 /// let mut table = vec![0.5f32; 1 << 24];
 /// match gather_core::promote(&mut table) {
-///     Ok(reached) => println!("{} of {} pages are huge", reached.huge, reached.places),
+///     Ok(reached) => println!("{} of {} pages are huge", reached.huge, reached.candidates),
 ///     Err(refused) => println!("{refused}"),
 /// }
 /// ```
 ///
 /// # Errors
 /// [`Error::HugePagesUnavailable`], if there are places and none could be moved, or the system has no huge pages.
-/// Causes: no Linux 6.1 with transparent huge pages, a file system without huge pages, or too little memory.
+/// Causes: not Linux 6.1 or later, no transparent huge pages, a file system without them, or too little memory.
 ///
 /// Source: `MADV_COLLAPSE` in the manual of `madvise`.
 #[cfg(feature = "std")]
-pub fn promote<T>(memory: &mut [T]) -> Result<Promoted, Error> {
+pub fn promote<T>(memory: &mut [T]) -> Result<HugePageStats, Error> {
     let bytes = size_of_val(memory);
     let page = huge_page().ok_or(Error::HugePagesUnavailable { bytes, code: None })?;
     let start = memory.as_mut_ptr().addr();
@@ -83,7 +83,7 @@ pub fn promote<T>(memory: &mut [T]) -> Result<Promoted, Error> {
     moved.collapse(first, places, page);
     match moved.refused {
         Some(code) if moved.places == 0 => Err(Error::HugePagesUnavailable { bytes, code: Some(code) }),
-        _ => Ok(Promoted { page, places, huge: moved.places }),
+        _ => Ok(HugePageStats { page, candidates: places, huge: moved.places }),
     }
 }
 
@@ -98,8 +98,8 @@ struct Collapsed {
 
 #[cfg(feature = "std")]
 impl Collapsed {
-    /// Asks for huge pages at `places` places. The system does not say which of them it could not move, so a refused
-    /// range is retried in halves. The system skips places already moved.
+    /// Moves `places` places to huge pages. The system does not report which places of a refused range it has moved, so
+    /// the range is retried in halves. The system skips places already moved.
     fn collapse(&mut self, start: usize, places: usize, page: usize) {
         if places == 0 || self.is_over {
             return;

@@ -9,9 +9,9 @@ use crate::types::element::{DType, Element};
 use crate::types::error::Error;
 
 /// A type of elements or of indices known at run time: a [`DynPlan`](crate::DynPlan) is a
-/// [`Plan<Any, Any>`](crate::Plan).
+/// [`Plan<Dyn, Dyn>`](crate::Plan).
 #[derive(Clone, Copy, Debug)]
-pub enum Any {}
+pub enum Dyn {}
 
 mod sealed {
     /// Implemented for the types of plans.
@@ -19,11 +19,11 @@ mod sealed {
 }
 
 impl<T: Element> sealed::Sealed for T {}
-impl sealed::Sealed for Any {}
+impl sealed::Sealed for Dyn {}
 
-/// The types of a plan: an [`Element`] known to the compiler, or [`Any`]. Sealed.
+/// The types of a plan: an [`Element`] known to the compiler, or [`Dyn`]. Sealed.
 pub trait Typing: sealed::Sealed + Copy + 'static {
-    /// A result: [`Tensor<T>`](Tensor), or [`DynTensor`] for [`Any`].
+    /// A result: [`Tensor<T>`](Tensor), or [`DynTensor`] for [`Dyn`].
     type Tensor: Output<Self>;
 
     /// An empty tensor of a data type.
@@ -51,7 +51,7 @@ impl<T: Element> Typing for T {
     }
 }
 
-impl Typing for Any {
+impl Typing for Dyn {
     type Tensor = DynTensor;
 
     fn empty(dtype: DType) -> DynTensor {

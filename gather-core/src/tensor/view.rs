@@ -156,7 +156,7 @@ impl<'a, T> View<'a, T> {
     #[inline]
     pub unsafe fn from_raw_parts(origin: *const T, layout: Layout) -> Self {
         debug_assert!(origin.is_aligned(), "a view needs an aligned address");
-        // SAFETY: the caller's promise.
+        // SAFETY: by the caller's contract, `origin` is not null.
         let origin = unsafe { NonNull::new_unchecked(origin.cast_mut()) };
         View { origin, layout, memory: PhantomData }
     }
@@ -253,7 +253,7 @@ impl<'a, T> ViewMut<'a, T> {
     #[inline]
     pub unsafe fn from_raw_parts(origin: *mut T, layout: Layout) -> Self {
         debug_assert!(origin.is_aligned(), "a view needs an aligned address");
-        // SAFETY: the caller's promise.
+        // SAFETY: by the caller's contract, `origin` is not null.
         let origin = unsafe { NonNull::new_unchecked(origin) };
         ViewMut { origin, layout, memory: PhantomData }
     }

@@ -9,7 +9,7 @@ use crate::types::text::Text;
 
 type AssertMessage = Text<512>;
 
-/// A data type whose size is checked to be `bytes`.
+/// Checks that the size of a data type is `bytes`, and returns the data type.
 ///
 /// # Panics
 /// At compile time if the size differs.
@@ -33,7 +33,7 @@ pub const fn with_width(dtype: DType, name: &str, bytes: usize) -> DType {
 ///
 /// `#[derive(Element)]` proves that a type is plain by a chain of methods. It begins at the proof of another type, has
 /// one step per field, and ends with the [`DType`] of the type. The chain begins at the implemented trait, and every
-/// method belongs to a type of this module. So a path to a doctored copy of this crate cannot change it.
+/// method belongs to a type of this module. So a path to a doctored copy of this crate cannot change the chain.
 #[derive(Clone, Copy)]
 pub struct Proof<T> {
     /// The built-in number type that values of `T` consist of.
@@ -70,10 +70,13 @@ pub struct Fields<T> {
     bytes: usize,
     /// The built-in number type declared for all fields.
     numbers: Option<BuiltIn>,
-    /// For the message only: the last field and its end, and the text and count of the gaps before it.
+    /// The name of the last field, for the message only.
     last: &'static str,
+    /// The end of the last field, for the message only.
     end: usize,
+    /// The text about the gaps so far, for the message only.
     gaps: AssertMessage,
+    /// The number of gaps so far, for the message only.
     count: usize,
     of: PhantomData<fn() -> T>,
 }
@@ -125,8 +128,8 @@ impl<T: Element> Fields<T> {
     }
 
     /// Adds an enum whose representation is declared to have `bytes` bytes. Only a fieldless enum can be cast to an
-    /// integer. Its values differ in their discriminant alone, so that all have their padding where
-    /// [`Element::__SAMPLE`] has it, whose bytes are read.
+    /// integer. Its values differ in their discriminant alone, so all values have the padding of [`Element::__SAMPLE`],
+    /// whose bytes are read at compile time.
     #[track_caller]
     pub const fn tag(self, _cast: fn(T) -> i128, bytes: usize, name: &str) -> Self {
         if size_of::<T>() != bytes {
@@ -164,7 +167,7 @@ impl<T: Element> Fields<T> {
             }
             message.text("its fields have ").number(self.bytes).text(" of its ").bytes(size_of::<T>()).panic()
         }
-        DType::of::<T>(name)
+        DType::new::<T>(name)
     }
 
     /// The message about the gaps up to `start`, where a field begins or the type ends, and their count.

@@ -5,7 +5,7 @@
 use core::str::FromStr;
 
 use crate::types::error::{Error, echoed};
-use crate::types::policy::{Mode, OutOfBounds, ScatterOutOfBounds};
+use crate::types::policy::{DepthMode, OutOfBounds, ScatterOutOfBounds};
 use crate::types::reduction::Reduction;
 
 /// Implements `FromStr` by case-insensitive names.
@@ -52,16 +52,16 @@ from_str! {
     /// The attribute `mode` of DepthToSpace and SpaceToDepth.
     ///
     /// ```
-    /// use gather_core::Mode;
+    /// use gather_core::DepthMode;
     ///
-    /// assert_eq!(("CRD".parse(), "blocks_first".parse()), (Ok(Mode::Crd), Ok(Mode::Dcr)));
+    /// assert_eq!(("CRD".parse(), "blocks_first".parse()), (Ok(DepthMode::Crd), Ok(DepthMode::Dcr)));
     /// ```
-    Mode, "mode": {
+    DepthMode, "mode": {
         "dcr" | "blocks_first" => Dcr,
         "crd" | "depth_first" => Crd,
     }
 
-    /// The `mode` of `numpy.take` and `jax.numpy.take`, and the names here.
+    /// The `mode` of `numpy.take` and `jax.numpy.take`, and the names of the variants.
     OutOfBounds, "policy": {
         "error" | "raise" => Error,
         "zero" => Zero,
@@ -69,7 +69,7 @@ from_str! {
         "wrap" => Wrap,
     }
 
-    /// The `mode` of JAX's scatters, and the names here.
+    /// The `mode` of JAX's scatters, and the names of the variants.
     ScatterOutOfBounds, "policy": {
         "error" | "raise" => Error,
         "drop" => Drop,
@@ -93,7 +93,7 @@ mod tests {
         );
         assert_eq!(
             ["DCR", "crd", "depth_first", "Blocks_First"].map(str::parse),
-            [Ok(Mode::Dcr), Ok(Mode::Crd), Ok(Mode::Crd), Ok(Mode::Dcr)]
+            [Ok(DepthMode::Dcr), Ok(DepthMode::Crd), Ok(DepthMode::Crd), Ok(DepthMode::Dcr)]
         );
         assert_eq!(
             ["raise", "zero", "clip", "wrap"].map(str::parse),
@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn other_strings_are_refused_with_those_that_are_known() {
         for name in ["", "sum ", "dcrs", "крд"] {
-            let refused = name.parse::<Mode>();
+            let refused = name.parse::<DepthMode>();
             let known = &["dcr", "blocks_first", "crd", "depth_first"];
             assert_eq!(refused, Err(Error::UnknownName { what: "mode", name: name.into(), known }));
         }

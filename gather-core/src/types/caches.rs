@@ -1,7 +1,7 @@
 //! Cache sizes of this machine, found once per process.
 //!
-//! Plans compare tensors with them. If the processor does not report them, they default to the sizes of most machines.
-//! Reports may be wrong in a virtual machine, and differ between cores, so only speed depends on them.
+//! Plans compare tensors with these sizes. If the processor does not report them, they default to the sizes of most
+//! machines. Reports may be wrong in a virtual machine, and differ between cores, so only speed depends on them.
 
 #[cfg(all(target_arch = "x86_64", not(target_env = "sgx"), not(miri)))]
 use core::sync::atomic::{AtomicUsize, Ordering};
@@ -13,7 +13,7 @@ pub(crate) struct Caches {
     pub(crate) second: usize,
     /// The last-level cache, shared by cores unless it is the second level.
     pub(crate) last: usize,
-    /// Whether they are listed in AMD's leaf alone: processors whose non-temporal stores of short rows are slow.
+    /// Whether only AMD's leaf lists the caches: such processors are slow at non-temporal stores of short rows.
     pub(crate) is_amd: bool,
 }
 

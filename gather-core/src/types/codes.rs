@@ -71,7 +71,7 @@ impl Codes {
         }
     }
 
-    /// Whether codes are floating-point: without zero points; a block may be a whole row, and rows may share scales.
+    /// Whether codes are floats. Floats have no zero points; a block may be a whole row, and rows may share scales.
     #[must_use]
     pub const fn is_float(self) -> bool {
         matches!(self, Codes::E4M3 | Codes::E4M3Fnuz | Codes::E5M2 | Codes::E5M2Fnuz | Codes::E2M1)

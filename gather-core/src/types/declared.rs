@@ -1,7 +1,7 @@
 //! Operators as declared in source: emitted by [`specialize!`](crate::specialize!) for each function.
 //!
-//! The macro emits the declaration only. Everything derived from it is computed here and in `kernels::shaped`, in
-//! constants. So an unchecked declaration cannot make a loop unsound: it fails to compile.
+//! The macro emits the declaration only. Constants here and in `kernels::shaped` compute everything else from the
+//! declaration. So a false declaration cannot make a loop unsound: it fails to compile.
 
 #![forbid(unsafe_code)]
 
@@ -23,8 +23,9 @@ pub(crate) const MAX_DIMS: usize = gather_macros::limit!(max_rank);
 #[derive(Clone, Copy, Debug)]
 pub struct Declared {
     pub(crate) op: Op,
-    /// From 1 to [`MOST`], or [`ANY`].
+    /// The shape of data: sizes from 1 to [`MOST`], or [`ANY`].
     pub(crate) data: &'static [usize],
+    /// The shape of indices: sizes from 1 to [`MOST`], or [`ANY`].
     pub(crate) indices: &'static [usize],
     /// Counted from the front.
     pub(crate) axis: usize,
@@ -49,7 +50,7 @@ pub trait Declaration: 'static {
     const DECLARED: Declared;
 }
 
-/// A size that is a constant of the caller's.
+/// Checks a size that is a constant of the caller's, and returns the size.
 ///
 /// # Panics
 /// At compile time if no tensor can have the size.
@@ -201,7 +202,6 @@ impl Declared {
         }
     }
 
-    /// The number of open sizes.
     pub(crate) const fn open(shape: &[usize]) -> usize {
         let (mut open, mut dim) = (0, 0);
         while dim < shape.len() {

@@ -21,7 +21,7 @@ use crate::types::text::Text;
 /// # Safety
 /// - The type has at least one byte, no padding and no uninitialised byte, and every value is moved faithfully by
 ///   copying `size_of::<Self>()` bytes.
-/// - [`Element::DTYPE`] is the result of [`DType::of`] for the type itself.
+/// - [`Element::DTYPE`] is the result of [`DType::new`] for the type itself.
 /// - [`Element::Number`] is the type itself, or a built-in type `N`. For `N`, `align_of::<Self>() >= align_of::<N>()`,
 ///   and any `size_of::<Self>() / size_of::<N>()` numbers are a value of the type.
 #[diagnostic::on_unimplemented(
@@ -52,7 +52,7 @@ pub unsafe trait Element: Copy + Send + Sync + 'static {
 #[derive(Clone, Copy)]
 pub struct DType {
     name: &'static str,
-    validity: Validity,
+    validity: ValidBytes,
     built_in: Option<BuiltIn>,
     facts: &'static ElementFacts,
 }
@@ -76,7 +76,6 @@ enum Zero {
     Repeated(&'static DType, usize),
 }
 
-/// The facts of a type, as a constant.
 struct FactsOf<T>(PhantomData<T>);
 
 impl<T: Element> FactsOf<T> {
@@ -119,9 +118,9 @@ impl<T: Element, const N: usize> ArrayOf<T, N> {
     };
 }
 
-/// The data type of [`Element::Number`]. Every [`DType`] points to this function and to [`bytes_of_zero`]. So every
-/// program with a data type of `T`, whoever made it, checks the proof of `T`: functions pointed to are compiled. The
-/// constants of a [`DType`] cannot require the proof: it begins at them.
+/// The data type of [`Element::Number`]. Every [`DType`] points to this function. So every program with a data type of
+/// `T`, whoever made it, checks the proof of `T`: functions pointed to are compiled. The constants of a [`DType`]
+/// cannot require the proof, which begins at them.
 fn number_of<T: Element>() -> DType {
     const { IsElement::<T>::CHECK };
     <T::Number as Element>::DTYPE
@@ -129,7 +128,7 @@ fn number_of<T: Element>() -> DType {
 
 /// The bytes that are values of a data type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Validity {
+pub(crate) enum ValidBytes {
     /// Any bytes.
     AnyBits,
     /// Bytes that are each 0 or 1.
@@ -144,15 +143,15 @@ impl DType {
     /// # Panics
     /// At compile time if `T` has no bytes, or is a derived type that is not plain with its parameters.
     #[must_use]
-    pub const fn of<T: Element>(name: &'static str) -> Self {
+    pub const fn new<T: Element>(name: &'static str) -> Self {
         const { HasBytes::<T>::CHECK };
-        DType { name, validity: Validity::Unknown, built_in: None, facts: FactsOf::<T>::FACTS }
+        DType { name, validity: ValidBytes::Unknown, built_in: None, facts: FactsOf::<T>::FACTS }
     }
 
     #[cfg(feature = "bytemuck")]
     pub(crate) const fn wrapper<T: Element, U>(name: &'static str) -> Self {
         const { HasBytes::<T>::CHECK };
-        DType { name, validity: Validity::Unknown, built_in: None, facts: WrapperOf::<T, U>::FACTS }
+        DType { name, validity: ValidBytes::Unknown, built_in: None, facts: WrapperOf::<T, U>::FACTS }
     }
 
     const fn array<T: Element, const N: usize>() -> Self {
@@ -179,11 +178,10 @@ impl DType {
         self.facts.align
     }
 
-    pub(crate) const fn validity(&self) -> Validity {
+    pub(crate) const fn validity(&self) -> ValidBytes {
         self.validity
     }
 
-    /// The built-in type, if the data type is one.
     #[inline(always)]
     pub(crate) const fn built_in(&self) -> Option<BuiltIn> {
         self.built_in
@@ -264,7 +262,7 @@ fn bytes_of_zero<T: Element>() -> Result<ElementBytes, Error> {
 #[inline(always)]
 pub(crate) unsafe fn write_zero<T: Element>(to: *mut T) {
     let to = to.cast::<Unaligned<T>>();
-    // SAFETY: the caller's promise.
+    // SAFETY: by the caller's contract, `to` may be written at any alignment.
     unsafe { (*to).0 = T::ZERO };
 }
 
@@ -358,7 +356,7 @@ macro_rules! elements {
             unsafe impl Element for $ty {
                 const DTYPE: DType = DType {
                     name: $name,
-                    validity: Validity::$validity,
+                    validity: ValidBytes::$validity,
                     built_in: Some(BuiltIn::$built_in),
                     facts: FactsOf::<Self>::FACTS,
                 };

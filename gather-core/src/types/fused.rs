@@ -15,7 +15,7 @@ closed_set! {
 ///
 /// A value is `code * scale + bias`. Codes are unsigned, one or several per byte, the lowest bits first. Numbers are
 /// little-endian, at any alignment. Rows of `F32`, `F16` and `Bf16` are plain values in the machine's byte order. So
-/// plain tables can be summed with quantised ones: in `f32`, with weights in `f32`, into any of the three types.
+/// plain tables can be summed with quantised tables: in `f32`, with weights in `f32`, into any of the three types.
 ///
 /// | format | a row | made by |
 /// |---|---|---|
@@ -131,9 +131,9 @@ impl<U> Slot<U> for MaybeUninit<U> {
 }
 
 /// Codes, `PER` per byte.
-pub(crate) enum Codes<const PER: usize> {}
+pub(crate) enum PackedCodes<const PER: usize> {}
 
-impl<const PER: usize> Coding for Codes<PER> {
+impl<const PER: usize> Coding for PackedCodes<PER> {
     #[inline(always)]
     fn bytes(columns: usize) -> usize {
         columns.div_ceil(PER)
@@ -181,11 +181,11 @@ plain! {
 macro_rules! by_coding {
     ($format:expr, $coding:ident => $make:expr) => {
         $crate::types::fused::by_coding!($format, $coding => $make;
-            Torch8 | Fbgemm8 Codes<1>, Torch4 | Fbgemm4 Codes<2>, Torch2 | Fbgemm2 Codes<4>,
+            Torch8 | Fbgemm8 PackedCodes<1>, Torch4 | Fbgemm4 PackedCodes<2>, Torch2 | Fbgemm2 PackedCodes<4>,
             F32 Single, F16 Half, Bf16 Upper)
     };
     ($format:expr, $coding:ident => $make:expr; $($($name:ident)|+ $ty:ty),*) => {{
-        use $crate::types::fused::{Codes, FusedFormat, Half, Single, Upper};
+        use $crate::types::fused::{PackedCodes, FusedFormat, Half, Single, Upper};
         match $format {
             $($(FusedFormat::$name)|+ => {
                 type $coding = $ty;
@@ -240,7 +240,7 @@ impl FusedRow {
         (self.params, self.format.is_single())
     }
 
-    /// Decodes `out.len()` columns of a row of format `C`, from column `first` on, which begins a byte.
+    /// Decodes `out.len()` columns of a row of format `C`, from column `first` on. Column `first` begins a byte.
     #[inline(always)]
     pub(crate) fn decode<C: Coding, U: Float, S: Slot<U>>(&self, row: &[u8], first: usize, out: &mut [S]) {
         let codes = &row[self.codes + C::bytes(first)..][..C::bytes(out.len())];
@@ -311,7 +311,7 @@ fn nearest(value: f32, most: f32) -> u8 {
 
 /// Decodes codes, `PER` per byte, `BYTES` bytes at a time, then byte by byte.
 ///
-/// The values of `BYTES` bytes are computed into a block before they are written. The compiler does not know that
+/// The values of `BYTES` bytes are computed into a block before they are written. The compiler cannot assume that
 /// `codes` and `out` are disjoint: without the block it would load each code after the store of the previous value.
 #[inline(always)]
 fn decode<const PER: usize, const BYTES: usize, U: Float, S: Slot<U>>(

@@ -126,12 +126,11 @@ pub(crate) use by_compiled_index;
 pub(crate) type Reader = unsafe fn(*const u8) -> i128;
 
 impl IndexType {
-    /// The function that reads a value of this type.
     pub(crate) fn reader(self) -> Reader {
         /// # Safety
         /// As for [`Reader`].
         unsafe fn read<I: Index>(at: *const u8) -> i128 {
-            // SAFETY: the caller's promise.
+            // SAFETY: by the caller's contract, `at` may be read as an `I` at any alignment.
             unsafe { at.cast::<I>().read_unaligned() }.exact()
         }
         by_index!(self, I => read::<I>)
@@ -145,8 +144,8 @@ impl fmt::Display for IndexType {
 }
 
 pub(crate) mod sealed {
-    /// The kernels' view of a value of an index type. The methods are not in [`Index`](super::Index), because there
-    /// they would be methods of every integer in its users' scope.
+    /// The methods of index values that kernels use. They are not in [`Index`](super::Index): a user who imports that
+    /// trait would see them on every integer.
     pub trait Sealed: Copy {
         /// The value as `i64`; unsigned values above `i64::MAX`, out of range of every axis, become `i64::MAX`.
         fn widen(self) -> i64;

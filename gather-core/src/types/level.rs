@@ -30,7 +30,7 @@ pub enum Level {
     /// AVX-512 on x86-64, with F, BW, VL, DQ and VBMI: Intel's processors from Cannon Lake and Ice Lake on, AMD's from
     /// Zen 4 on. Alder Lake and its successors in laptops and desktops have AVX-512 switched off.
     Avx512 = "avx512",
-    /// NEON on aarch64, which every aarch64 machine has. The compiler knows whether the target has it.
+    /// NEON on aarch64, which every aarch64 machine has. Whether a target has NEON is known at compile time.
     Neon = "neon",
     /// The vector instructions of WebAssembly, for modules compiled with the feature `simd128`.
     Simd128 = "simd128",
@@ -79,7 +79,7 @@ impl Level {
     }
 
     /// The level of calls without a forced level: the level named by the environment variable `GATHER_LEVEL` (such as
-    /// `scalar`; read once, with the feature `std`), else the best one of this machine.
+    /// `scalar`; read once, with the feature `std`), else the best level of this machine.
     ///
     /// If the variable names no level, or a level that this machine lacks, every call without a forced level fails
     /// with [`Error::UnknownLevel`] or [`Error::LevelUnavailable`]. This function then returns the best level.
@@ -150,10 +150,9 @@ mod choice {
     /// `1 + position` of the level in [`Level::ALL`]; 0 before the choice, and after an error.
     static CHOSEN: AtomicU8 = AtomicU8::new(0);
 
-    /// The choice, or its error.
     static CHOICE: OnceLock<Result<Level, Error>> = OnceLock::new();
 
-    /// One load, and a branch per level. Only the number is read, so relaxed ordering suffices.
+    /// The choice, by one load and a branch per level. Only `CHOSEN` is read, so relaxed ordering suffices.
     #[inline]
     pub(super) fn get() -> Result<Level, Error> {
         chosen().map_or_else(choose, Ok)

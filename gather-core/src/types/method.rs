@@ -34,16 +34,16 @@ pub enum Method {
     /// byte look up bytes directly, without positions in between.
     Table = "table",
     /// Columns of data are copied into a contiguous scratch of the size of a cache, and gathered from there. Takes
-    /// [`GatherElements`](crate::GatherElements) and [`ScatterElements`](crate::ScatterElements) along any axis but
-    /// the last. A call allocates per task half a MiB, or a cache line per element of the axis if that is more; at
-    /// most 32 MiB unless one task needs more.
+    /// [`GatherElements`](crate::GatherElements) and [`ScatterElements`](crate::ScatterElements) along any axis but the
+    /// last. A call allocates per task up to 2 MiB for a gather and half a MiB for a scatter, or a cache line per
+    /// element of the axis if that is more; at most 32 MiB unless one task needs more.
     Panels = "panels",
     /// One index serves the whole inner loop, a strided copy. Takes inner loops along which the index is constant.
     StridedCopy = "strided_copy",
     /// As `Blocks`, or as `Prefetched` for rows of up to 256 bytes, with whole cache lines of the output written by
     /// non-temporal stores. Takes rows of a cache line or more, on x86-64; converted rows if they are contiguous, of
-    /// elements of up to 4 KiB whose alignment is at most a cache line. Chosen for outputs beyond the caches; on AMD, if data is
-    /// beyond them too, for rows of 2 KiB or more.
+    /// elements of up to 4 KiB whose alignment is at most a cache line. Chosen for outputs beyond the caches; on AMD,
+    /// if data is beyond the caches too, for rows of 2 KiB or more.
     Streamed = "streamed",
     /// The updates of a scatter are stably sorted by their target row, so that each row is read, reduced and written
     /// once. Takes any scatter. Chosen like `Accumulated`, if updates are few and the destination is large. Allocates
@@ -51,12 +51,12 @@ pub enum Method {
     Grouped = "grouped",
     /// Rows are reduced into accumulators. Accumulators of bags are in registers or in the first-level cache, many
     /// columns at a time; [`EmbeddingBag`](crate::EmbeddingBag) has no other method. Accumulators of scatters are in
-    /// memory of their own, next to the destination; if sums are elements they stay in the destination, and only
-    /// counts of updates are in separate memory. Takes scatters with a reduction. Chosen for means, for sums and
-    /// products of `f16` and `bf16`, and if the values of the destination are not used. For the chunk of the
-    /// destination that a task has at a time, it allocates a count per row, and a sum per element if sums are not
-    /// elements. It is chosen if this memory is at most 16 bytes per row of updates, or a quarter of a longer row. If
-    /// targets ascend, nothing is allocated, whatever the plan says.
+    /// separate memory. If sums are elements, the sums stay in the destination, and only counts of updates are in
+    /// separate memory. Takes scatters with a reduction. Chosen for means, for sums and products of `f16` and `bf16`,
+    /// and if the values of the destination are not used. For the chunk of the destination that a task has at a time,
+    /// it allocates a count per row, and a sum per element if sums are not elements. It is chosen if this memory is at
+    /// most 16 bytes per row of updates, or a quarter of a longer row. If targets ascend, a call without a forced
+    /// method may reduce segments of equal targets instead, which allocates nothing.
     Accumulated = "accumulated",
     /// Streams of data are interleaved. The only method of [`BatchToSpace`](crate::BatchToSpace) and
     /// [`DepthToSpace`](crate::DepthToSpace).

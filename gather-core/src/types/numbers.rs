@@ -1,7 +1,7 @@
 //! Bitwise conversions between number formats, one number at a time.
 //!
-//! They have no branches, so that loops around them are vectorised. If the three kinds of a number (subnormal, normal,
-//! special) need different steps, all are computed and one result is selected.
+//! The conversions have no branches, so that loops around them are vectorised. If the three kinds of a number
+//! (subnormal, normal, special) need different steps, all are computed and one result is selected.
 
 #![forbid(unsafe_code)]
 
@@ -121,7 +121,7 @@ pub const fn e4m3_to_f32(code: u8) -> f32 {
     f32::from_bits(sign | magnitude)
 }
 
-/// The magnitude of the seven low bits of an E4M3 number. All 128 are numbers.
+/// The magnitude of the seven low bits of an E4M3 number. All 128 codes are read as numbers.
 #[inline(always)]
 pub(crate) const fn e4m3_magnitude(rest: u32) -> f32 {
     // The exponent bias changes from 7 to 127.
@@ -152,9 +152,9 @@ const fn fnuz(code: u8, doubled: f32) -> f32 {
 
 /// Converts an FP8 number with 5 bits of exponent and 2 of mantissa to `f32`, exactly.
 ///
-/// It is the upper half of an `f16`, with infinities at 0x7c and 0xfc ([FP8 formats for deep
-/// learning](https://arxiv.org/abs/2209.05433), adopted by the OCP 8-bit floating point specification). NaNs keep
-/// their sign and lose their payload.
+/// The code is the upper half of an `f16`, with infinities at 0x7c and 0xfc ([FP8 formats for deep
+/// learning](https://arxiv.org/abs/2209.05433), adopted by the OCP 8-bit floating point specification). NaNs keep their
+/// sign and lose their payload.
 ///
 /// ```
 /// use gather_core::maps::e5m2_to_f32;

@@ -1,4 +1,4 @@
-//! A stable sort of a few loops or dimensions: each use of the standard library's adds several functions to a program.
+//! A stable sort of a few loops or dimensions: each use of the standard library's sort adds functions to a program.
 
 #![forbid(unsafe_code)]
 
@@ -7,7 +7,6 @@ use smallvec::SmallVec;
 /// Maximum items for the insertion sort.
 const FEW: usize = 16;
 
-/// Stable sort of items by a key.
 pub(crate) fn sort_by_key<T: Copy>(items: &mut [T], key: impl Fn(&T) -> usize) {
     if items.len() > FEW {
         let mut order: SmallVec<[(usize, usize); FEW]> = items.iter().map(key).zip(0..).collect();

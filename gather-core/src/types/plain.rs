@@ -38,12 +38,12 @@ use crate::types::element::{DType, Element};
 #[repr(transparent)]
 pub struct Plain<T>(pub T);
 
-// SAFETY: `NoUninit` promises a type without padding and uninitialised bytes, whose values are copied as bytes. A
-// zero-sized type fails `DType::wrapper` at compile time, as it would fail `DType::of`.
+// SAFETY: by the contract of `NoUninit` the type has no padding and no uninitialised bytes, and is `Copy`. A zero-sized
+// type fails `DType::wrapper` at compile time, as it would fail `DType::new`.
 unsafe impl<T: NoUninit + Zeroable + Send + Sync> Element for Plain<T> {
     const DTYPE: DType = DType::wrapper::<Self, T>("Plain");
     type Number = Self;
-    // SAFETY: `Zeroable` promises that zeros are a value.
+    // SAFETY: by the contract of `Zeroable`, zeros are a value.
     const ZERO: Self = Plain(unsafe { core::mem::zeroed() });
 }
 

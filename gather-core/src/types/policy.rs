@@ -63,7 +63,7 @@ pub const ALL;
 /// The order of the depth dimension of [`DepthToSpace`](crate::DepthToSpace) and
 /// [`SpaceToDepth`](crate::SpaceToDepth).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Mode {
+pub enum DepthMode {
     /// `[block positions, channels]`, outermost first. ONNX `DCR`, OpenVINO `blocks_first`.
     #[default]
     Dcr,
@@ -97,7 +97,7 @@ impl ScatterOutOfBounds {
 
 /// Parallelism of a call: its maximum threads. The result is the same for any number.
 ///
-/// A call from a rayon thread uses the pool of that thread; any other uses the global pool. The first large call
+/// A call from a rayon thread uses the pool of that thread; any other call uses the global pool. The first large call
 /// starts the global pool, so configure it before.
 ///
 /// The calling thread always works. It offers work to the pool, and free threads take chunks of it. At the end the
@@ -123,7 +123,7 @@ pub enum Par {
 }
 
 closed_set! {
-/// The unit that has its own value of a parameter, of a map or a row function.
+/// The unit that has its own value of a parameter of a map or a row function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Per {
@@ -225,7 +225,6 @@ impl KernelPolicy {
     }
 }
 
-/// Execution options of a call, whatever it computes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Options {
     pub(crate) par: Par,

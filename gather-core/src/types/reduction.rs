@@ -33,7 +33,7 @@ pub enum Reduction {
     Min = "min",
     /// The greatest.
     Max = "max",
-    /// The sum of the element and its updates, divided by their number. Of integers: the exact mean, rounded down.
+    /// The sum of the element and its updates, divided by the number of terms. Integers: the exact mean, rounded down.
     Mean = "mean",
 }
 /// Every reduction.

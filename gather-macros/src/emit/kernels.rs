@@ -1,4 +1,4 @@
-//! Kernels by operator family. Gathers share one kernel per width x representation x rank x level, and scatters one
+//! Kernels by operator family. Gathers share one kernel per width x representation x rank x level. Scatters share one
 //! per representation x rank x level. Operators that rearrange space share one per width x rank x level.
 //!
 //! A kernel is named by its types: it is an instance of a generic function of gather-core.
@@ -10,15 +10,15 @@ use crate::emit::Source;
 use crate::grid::{Size, Width};
 use crate::name::{self, Level, readable};
 
-/// The data type of each element, checked against its declared width. This is the only place that names the caller's
-/// type: a type given by a macro may mean another thing at each use.
+/// The data type of each element, checked against its declared width. Emitted code names the caller's type here only: a
+/// macro in its place may expand to another type at each use.
 pub(crate) fn data_types(source: Source<'_>) -> TokenStream {
     let Source { grid, private } = source;
     let data_types = grid.elements.iter().map(|element| {
         let (attrs, name, ty) = (&element.attrs, &element.name, &element.ty);
         let mut dtype = quote!(<#ty as #private::Element>::DTYPE);
         if let Size::Bytes(bytes) = grid.widths[element.width].size {
-            // Errors are shown at the declared width class.
+            // The compiler reports a wrong size at the declared width class.
             let span = element.class.as_ref().map_or_else(|| first_span(ty), Ident::span);
             let (text, bytes, moved) = (readable(ty), Literal::usize_unsuffixed(bytes), at(span, private));
             dtype = quote_spanned!(span=> #moved::with_width(#dtype, #text, #bytes));

@@ -1,5 +1,5 @@
-//! Emission: from the grid to tokens of a static whose initialiser holds everything. So nothing leaks, and a caller's
-//! types are resolved where they are written.
+//! Emission: from the grid to tokens of a static, with all other items in its initialiser. So the caller's scope gets
+//! no other name, and the caller's types are resolved where they are written.
 //!
 //! Nothing emitted is unsafe. gather-core compares the table with its kernels in constant evaluation.
 //!
@@ -32,7 +32,7 @@ pub(crate) fn set(call: &Call, grid: &Grid) -> TokenStream {
     wrap(call, &quote!(#data_types #table))
 }
 
-/// A set without kernels, for a call with errors: uses of the static do not fail again.
+/// A set without kernels, for a call with errors, so that uses of the static cause no further errors.
 pub(crate) fn empty_set(call: &Call) -> TokenStream {
     let private = name::private(&call.krate);
     wrap(call, &table::table(&call.name, Source { grid: &Grid::default(), private: &private }))

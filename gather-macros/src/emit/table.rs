@@ -1,4 +1,4 @@
-//! The table read by the dispatcher.
+//! The table that the dispatcher reads.
 
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote};

@@ -1,5 +1,5 @@
-//! Checks of declarations: attributes against shapes, as far as the macro knows the numbers. gather-core checks the
-//! constants among them when it evaluates them.
+//! Checks of declarations: attributes against shapes, for numbers that are literals. gather-core checks constants when
+//! it evaluates them.
 
 use proc_macro2::Span;
 use syn::{Error, Expr, ExprArray, GenericParam, Generics, Ident, Path, Type};
@@ -19,7 +19,7 @@ pub(crate) struct Checked {
     pub(crate) output: Option<Type>,
 }
 
-/// The attributes of an operator and its policies.
+/// The attributes and policies of an operator.
 pub(crate) struct Attributes {
     /// Counted from the front.
     pub(crate) axis: usize,
@@ -36,7 +36,7 @@ pub(crate) struct Attributes {
     pub(crate) preset: Preset,
 }
 
-/// The values of the keys, each with its location, before they are compared with shapes.
+/// The values of the keys before they are compared with shapes; numbers have a location for errors.
 #[derive(Default)]
 pub(crate) struct Given {
     pub(crate) axis: Option<(i128, Span)>,

@@ -1,7 +1,7 @@
 //! Emission: from a checked declaration to a function on slices, and one on arrays if every size is known.
 //!
-//! Emitted code holds only the declaration, in a type inside the function. The loops belong to gather-core, to which
-//! the declaration is a constant.
+//! Emitted code holds only the declaration, as a constant of a type inside the function. The loops are functions of
+//! gather-core, generic over this type.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -31,7 +31,7 @@ pub(crate) fn functions(source: &Source<'_>) -> TokenStream {
 }
 
 impl Source<'_> {
-    /// The conditions of the declaration, which hold for everything that names its function.
+    /// The conditions of the declaration, for every item that names its function.
     pub(super) fn conditions(&self) -> TokenStream {
         attrs::conditions(&self.function.attrs)
     }
@@ -64,7 +64,8 @@ impl Source<'_> {
         arguments
     }
 
-    /// The type `__Declaration`, and a check of its constants with the function, not when it is first called.
+    /// The type `__Declaration`. If it has constants, they are checked when the function is compiled, not at its first
+    /// call.
     fn checked_declaration(&self) -> TokenStream {
         let (declaration, private) = (self.declaration(), name::private(self.krate));
         let Checked { attributes, .. } = self.checked;
@@ -76,7 +77,7 @@ impl Source<'_> {
         quote!(#declaration #check)
     }
 
-    /// The type `__Declaration`, which implements the declaration.
+    /// The type `__Declaration` with its impl of `Declaration`.
     pub(super) fn declaration(&self) -> TokenStream {
         let private = name::private(self.krate);
         let Checked { op, data, indices, attributes, .. } = self.checked;
@@ -93,7 +94,7 @@ impl Source<'_> {
                 quote!(#data, #block, #begin, #end)
             }
         };
-        // Errors of constants are shown at the operator.
+        // The compiler reports errors of constants at the operator.
         let (place, moved) = (self.function.op.span(), at(self.function.op.span(), &private));
         let constructor = quote_spanned!(place=> #moved::Declared::#constructor(#arguments));
         let out_of_bounds = (attributes.out_of_bounds != OutOfBounds::Error).then(|| {
@@ -197,8 +198,8 @@ impl Source<'_> {
         });
         let mut slices = self.tensors().map(|(name, tensor)| flat(&private, name, tensor.sizes.len(), false));
         let (on_data, on_indices) = (slices.next().unwrap_or_default(), slices.next().unwrap_or_default());
-        // A variable cannot hide a constant in scope, but a function in the body can, and a variable hides the
-        // function. The function on slices is not called: its path differs if both belong to a type.
+        // A variable cannot hide a constant in scope. A function in the body hides the constant, and a variable hides
+        // the function. The function on slices is not called: its path differs if both functions belong to a type.
         let out = flat(&private, "__out", output.len(), true);
         let (declaration, call) = (self.declaration(), self.call(&[], [on_data, on_indices, out]));
         let errors = self.array_errors();
@@ -243,7 +244,7 @@ impl Source<'_> {
         })
     }
 
-    /// The causes of errors of the function on arrays, if it returns any.
+    /// The causes of errors of the function on arrays; `None` if it cannot fail.
     fn array_errors(&self) -> Option<&'static str> {
         match (self.params().is_empty(), self.refuses_indices()) {
             (true, false) => None,
@@ -255,7 +256,7 @@ impl Source<'_> {
         }
     }
 
-    /// The description of the function, which follows its author's.
+    /// The emitted documentation of the function, which follows its author's.
     fn doc(&self, attrs: &[Attribute], output: &[OutputSize], arguments: &[Ident]) -> TokenStream {
         let mut text = Vec::new();
         if attrs.iter().any(|attr| attr.path().is_ident("doc")) {
@@ -287,7 +288,7 @@ impl Source<'_> {
 }
 
 impl Source<'_> {
-    /// The result for an index out of range, unless it is an error.
+    /// The sentence about indices out of range; `None` if they are errors.
     fn policy_doc(&self) -> Option<&'static str> {
         match self.checked.attributes.out_of_bounds {
             OutOfBounds::Error => None,
@@ -307,7 +308,7 @@ fn typed(ty: &Type, sizes: impl Iterator<Item = String>) -> String {
     format!("{}[{}]", readable(ty).replace(" ;", ";"), sizes.collect::<Vec<_>>().join(", "))
 }
 
-/// A shape, with constants and `_` as items of gather-core.
+/// A shape as a slice of sizes: `_` is `ANY` of gather-core, and its function `size` checks constants.
 fn sizes(private: &TokenStream, sizes: &[Number]) -> TokenStream {
     let sizes = sizes.iter().map(|size| match size {
         Number::Any(_) => quote!(#private::ANY),
@@ -341,7 +342,7 @@ fn nested(inner: TokenStream, sizes: impl DoubleEndedIterator<Item = TokenStream
     sizes.rev().fold(inner, |inner, size| quote!([#inner; #size]))
 }
 
-/// The elements of an array of a rank as a slice.
+/// An expression for the elements of the array `name`, of a rank, as a slice.
 fn flat(private: &TokenStream, name: &str, rank: usize, mutable: bool) -> TokenStream {
     let name = format_ident!("{name}");
     let (flatten, one, borrow) = if mutable {

@@ -14,7 +14,7 @@ pub(crate) enum Op {
 impl Op {
     const ALL: [Op; 4] = [Op::Gather, Op::GatherElements, Op::GatherNd, Op::BatchToSpace];
 
-    /// Names from the lists of all operators, in the order of the variants.
+    /// Names from `INDEX_OPS` and `SPACE_OPS`, in the order of the variants.
     const NAMES: [(&str, &str); 4] = {
         let ([gather, gather_elements, gather_nd], [batch_to_space, ..]) = (INDEX_OPS, SPACE_OPS);
         [gather, gather_elements, gather_nd, batch_to_space]
@@ -155,13 +155,13 @@ impl OutOfBounds {
 /// The values of `negative_index`, and whether they make negative indices out of range.
 pub(crate) const NEGATIVE_INDEX: [(&str, bool); 2] = [("from_end", false), ("reject", true)];
 
-/// Types that the compiler knows by name and that are no elements.
+/// Names of types that are no elements.
 pub(crate) const NOT_ELEMENTS: [&str; 7] = ["char", "str", "String", "i128", "u128", "Vec", "Box"];
 
-/// Elements that cannot index.
+/// Names of types that cannot index.
 pub(crate) const NOT_INDICES: [&str; 9] = ["bool", "f16", "bf16", "f32", "f64", "char", "i128", "u128", "String"];
 
-/// The bytes of element types known by name; at least 1 for others.
+/// The bytes of an element type known by name; 1, a lower bound, for other types.
 pub(crate) fn bytes(name: &str) -> u128 {
     let halves = if matches!(name, "f16" | "bf16") { 2 } else { 1 };
     primitive_bytes(name).unwrap_or(halves) as u128

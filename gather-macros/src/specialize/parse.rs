@@ -92,7 +92,7 @@ impl Number {
         }
     }
 
-    /// The value, if the macro knows it.
+    /// The value of a literal.
     pub(crate) fn value(&self) -> Option<i128> {
         if let Number::Literal(value, _) = self { Some(*value) } else { None }
     }
@@ -133,7 +133,8 @@ impl Number {
     }
 }
 
-/// Whether a `crate` or `super` has no path after it: it is no constant, and the compiler would require a `!`.
+/// Whether a `crate` or `super` has no path after it. Such a keyword is no constant, and the compiler would expect a
+/// `!` after it.
 fn has_lone_keyword(tokens: TokenStream) -> bool {
     let mut tokens = tokens.into_iter().peekable();
     while let Some(token) = tokens.next() {

@@ -1,7 +1,7 @@
 //! The set of a call: a row for each function whose kernel the dispatcher can use.
 //!
-//! A function without type parameters has one row, and a generic function one for each of its instances in the set's
-//! list. Functions with a map have none: calls with maps name their types, and use no registry.
+//! A function without type parameters has one row. A generic function has a row for each of its instances in the set's
+//! list. A function with a map has no row: calls with maps are typed, and use no registry.
 
 use proc_macro2::{Group, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
@@ -13,7 +13,7 @@ use crate::name::{self, readable, suggestion};
 use crate::specialize::emit::{Source, number, shape_text};
 use crate::specialize::parse::{Function, Instance, Set, Tensor};
 
-/// Reports instances of undeclared functions.
+/// Reports instances of functions that are undeclared, not generic or mapped, wrong numbers of types, and duplicates.
 pub(super) fn check(cx: &mut Ctxt, set: &Set, functions: &[Function]) {
     let mut seen: Vec<String> = Vec::new();
     for Instance { name, types } in &set.instances {

@@ -207,10 +207,10 @@ fn crops_leave(cx: &mut Ctxt, [block, begin, end]: [&[Number]; 3], data: &Tensor
     }
 }
 
-/// A size of the output: an expression, and its value if the macro knows it.
+/// A size of the output: an expression, and its value if all numbers in it are literals.
 pub(crate) struct OutputSize {
     pub(crate) tokens: proc_macro2::TokenStream,
-    /// The size in the documentation.
+    /// The size as the documentation writes it.
     pub(crate) text: String,
     pub(crate) value: Option<i128>,
     pub(crate) is_open: bool,
@@ -227,7 +227,7 @@ impl OutputSize {
         }
     }
 
-    /// The expression at the beginning of a block, where one in braces would be a statement.
+    /// The expression for the beginning of a block, in parentheses: in braces it would be a statement.
     fn first(&self) -> proc_macro2::TokenStream {
         let tokens = &self.tokens;
         if self.value.is_some() { quote!(#tokens) } else { quote!((#tokens)) }
@@ -263,7 +263,7 @@ pub(crate) fn output(checked: &Checked) -> Vec<OutputSize> {
     if attributes.preset.flattens && *batch_dims > 1 { flattened(sizes, *batch_dims) } else { sizes }
 }
 
-/// The first `count` dimensions, flattened to one.
+/// `sizes` with the first `count` dimensions flattened to one.
 fn flattened(mut sizes: Vec<OutputSize>, count: usize) -> Vec<OutputSize> {
     let rest = sizes.split_off(count);
     let value = sizes.iter().try_fold(1i128, |product, size| product.checked_mul(size.value?));

@@ -29,7 +29,7 @@ macro_rules! holes {
         struct T(u8, u16);
         // SAFETY: it is not so, and a value shows it.
         unsafe impl gather_core::Element for T {
-            const DTYPE: gather_core::DType = gather_core::DType::of::<Self>(\"holes\");
+            const DTYPE: gather_core::DType = gather_core::DType::new::<Self>(\"holes\");
             type Number = Self;
             const ZERO: Self = T(0, 0);
         }
@@ -68,22 +68,23 @@ needs_bytes! {
     GatherRun: "Gather::new(0).run(&data, &indices)?;";
     GatherRunInto: "Gather::new(0).run_into(&data, &indices, out)?;";
     GatherRunUninit: "Gather::new(0).run_into(&data, &indices, uninit)?;";
-    GatherPlan: "Gather::new(0).plan(&Spec::<T>::of(&three), &Spec::<i64>::of(&two))?;";
+    GatherPlan: "Gather::new(0).plan(&Spec::<T>::from_layout(&three), &Spec::<i64>::from_layout(&two))?;";
     GatherFunction: "gather(&data, &indices, 0)?;";
     GatherElementsRun: "GatherElements::new(0).run(&data, &indices)?;";
     GatherElementsRunInto: "GatherElements::new(0).run_into(&data, &indices, out)?;";
     GatherElementsRunUninit: "GatherElements::new(0).run_into(&data, &indices, uninit)?;";
-    GatherElementsPlan: "GatherElements::new(0).plan(&Spec::<T>::of(&three), &Spec::<i64>::of(&two))?;";
+    GatherElementsPlan: "GatherElements::new(0)
+        .plan(&Spec::<T>::from_layout(&three), &Spec::<i64>::from_layout(&two))?;";
     GatherElementsFunction: "gather_elements(&data, &indices, 0)?;";
     GatherNdRun: "GatherNd::new().run(&data, &tuples)?;";
     GatherNdRunInto: "GatherNd::new().run_into(&data, &tuples, out)?;";
     GatherNdRunUninit: "GatherNd::new().run_into(&data, &tuples, uninit)?;";
-    GatherNdPlan: "GatherNd::new().plan(&Spec::<T>::of(&three), &Spec::<i64>::of(&pair))?;";
+    GatherNdPlan: "GatherNd::new().plan(&Spec::<T>::from_layout(&three), &Spec::<i64>::from_layout(&pair))?;";
     GatherNdFunction: "gather_nd(&data, &tuples)?;";
     BatchToSpaceRun: "blocks.run(&square)?;";
     BatchToSpaceRunInto: "blocks.run_into(&square, row)?;";
     BatchToSpaceRunUninit: "blocks.run_into(&square, uninit_row)?;";
-    BatchToSpacePlan: "blocks.plan(&Spec::<T>::of(&pair))?;";
+    BatchToSpacePlan: "blocks.plan(&Spec::<T>::from_layout(&pair))?;";
     BatchToSpaceFunction: "batch_to_space(&square, &[1, 2], &[0, 0], &[0, 0])?;";
     MapFrom: "map_kernels! { static MAP = |_value: T| -> u8 { 1 }; }
         Gather::new(0).run(&data.map(&MAP, ()), &indices)?;";
@@ -94,15 +95,15 @@ needs_bytes! {
     MapUninit: "map_kernels! { static MAP = |value: T| -> T { value }; }
         Gather::new(0).run_into(&data.map(&MAP, ()), &indices, uninit)?;";
     Erased: "DynView::from(&data);";
-    ErasedOwned: "DynTensor::from(Tensor::filled(&[2], ZERO)?);";
+    ErasedOwned: "DynTensor::from(Tensor::full(&[2], ZERO)?);";
     Empty: "DynTensor::empty(<T as Element>::DTYPE);";
     Zeros: "DynTensor::zeros::<T>(&[2])?;";
     DataType: "let dtype = <T as Element>::DTYPE; assert_eq!(dtype.size(), 1);";
-    Named: "assert_eq!(DType::of::<T>(\"mine\").size(), 1);";
-    NamedArray: "assert_eq!(DType::of::<[T; 1]>(\"mine\").size(), 1);";
+    Named: "assert_eq!(DType::new::<T>(\"mine\").size(), 1);";
+    NamedArray: "assert_eq!(DType::new::<[T; 1]>(\"mine\").size(), 1);";
     Derived: "#[derive(Clone, Copy, Element)] #[repr(C)] struct Mine(T); assert_eq!(size_of::<Mine>(), 1);";
     Kernels: "kernels! { static MINE; elements: [[T; 2]]; indices: [i64]; ranks: any; ops: [batch_to_space]; }
-        assert!(MINE.functions() > 0);";
+        assert!(MINE.function_count() > 0);";
     Downcast: "let erased = Gather::new(0).run(&DynView::from(&View::new(&[1u8, 2, 3], &[3])?), &DynView::from(&indices))?;
         assert!(erased.downcast::<T>().is_err());";
 }
@@ -117,7 +118,7 @@ needs_bytes! {
 /// assert_eq!(data.get(&[2]), Some(&[]));
 /// let picked = Gather::new(0).run_cloned(&data, &View::new(&[1i64, 2], &[2])?)?;
 /// assert_eq!(picked.shape(), [2]);
-/// let units = Tensor::filled(&[4], ())?;
+/// let units = Tensor::full(&[4], ())?;
 /// assert_eq!(units.view().len(), 4);
 /// # Ok::<(), Error>(())
 /// ```

@@ -124,7 +124,7 @@ fn reductions_of_ones_own() {
             let mut out: Vec<$kind> = (0..6).map(|_| <$kind>::sample(9)).collect();
             op.reduce_by(&$reducer).run_into(&table, &bags, &mut ViewMut::new(&mut out, &[2, 3]).unwrap()).unwrap();
             assert_eq!(out, expected);
-            let plan = op.reduce_by(&$reducer).plan(&Spec::of(table.layout()), &bags).unwrap();
+            let plan = op.reduce_by(&$reducer).plan(&Spec::from_layout(table.layout()), &bags).unwrap();
             assert_eq!(plan.run(&table, &Bags::planned(&ids)).unwrap().as_slice(), expected);
             assert!(matches!(op.run(&table, &bags), Err(Error::ReductionUnavailable { .. })));
         )*};
@@ -199,7 +199,7 @@ fn mapped<T: Sample, U: Reducible + PartialEq + Debug, P: gather_core::Params>(
     assert_eq!(out, expected);
     let mut fresh = vec![MaybeUninit::new(U::ZERO); 9];
     op.run_into(&data.map(map, given), &bags, &mut ViewMut::new(&mut fresh, &[3, 3]).unwrap()).unwrap();
-    let plan = op.plan(&Spec::of(data.layout()).map(map), &bags).unwrap();
+    let plan = op.plan(&Spec::from_layout(data.layout()).map(map), &bags).unwrap();
     assert_eq!((plan.output_shape(), plan.explain().method()), (&[3, 3][..], Method::Accumulated));
     assert_eq!(plan.clone().run(&data.map(map, given), &Bags::planned(&same)).unwrap().as_slice(), expected);
     let mut out = vec![U::ZERO; 9];

@@ -1,7 +1,7 @@
 //! Elements that do not fit on a stack: no door may hold one there, under no policy.
 //!
 //! A stack that overflows ends the process, so that each door runs in a process of its own, on a thread with a small
-//! stack. Doors that take or give an element by value are not among these: `Tensor::filled`, and what clones
+//! stack. Doors that take or give an element by value are not among these: `Tensor::full`, and what clones
 //! other elements than those that are copied. Closures of maps and reductions take and give values too, which are
 //! bounded.
 
@@ -66,7 +66,7 @@ macro_rules! dynamic {
 /// A plan of a call on these tensors.
 macro_rules! planned {
     ($op:expr, $ty:ty, $data:expr) => {
-        $op.plan(&Spec::<$ty>::of($data.layout()))
+        $op.plan(&Spec::<$ty>::from_layout($data.layout()))
     };
     ($op:expr, $ty:ty, $data:expr, $index:ty, $indices:expr) => {
         $op.plan($data, $indices)

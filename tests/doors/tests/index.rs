@@ -141,10 +141,11 @@ macro_rules! doors {
                 judge: &mut Judge<'_, T>,
             ) {
                 let (data, indices) = (call.data.layout(), call.indices.layout());
-                run_planned("plan", self.plan(&Spec::<T>::of(data), &Spec::<I>::of(indices)), call, fill, judge);
+                let (data, indices) = (Spec::<T>::from_layout(data), Spec::<I>::from_layout(indices));
+                run_planned("plan", self.plan(&data, &indices), call, fill, judge);
                 let out = Layout::contiguous(call.out).expect("the shape of a result");
-                run_planned("plan_into", self.plan_into(&Spec::<T>::of(data), &Spec::<I>::of(indices), &out), call, fill, judge);
-                run_planned("plan_any_count", self.plan_any_count(&Spec::<T>::of(data), &Spec::<I>::of(indices)), call, fill, judge);
+                run_planned("plan_into", self.plan_into(&data, &indices, &out), call, fill, judge);
+                run_planned("plan_any_count", self.plan_any_count(&data, &indices), call, fill, judge);
             }
         }
     )*};

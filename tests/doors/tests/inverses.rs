@@ -4,9 +4,9 @@
 use std::mem::MaybeUninit;
 
 use gather_core::{
-    BatchToSpace, DepthToSpace, DynView, DynViewMut, Element, Error, KernelSet, Layout, Method, Mode, Op, Registry,
-    SpaceAttributes, SpaceOperator, SpaceToBatch, SpaceToDepth, Tensor, View, ViewMut, depth_to_space, space_to_batch,
-    space_to_depth,
+    BatchToSpace, DepthMode, DepthToSpace, DynView, DynViewMut, Element, Error, KernelSet, Layout, Method, Op,
+    Registry, SpaceAttributes, SpaceOperator, SpaceToBatch, SpaceToDepth, Tensor, View, ViewMut, depth_to_space,
+    space_to_batch, space_to_depth,
 };
 
 use crate::common::{Line, Lines, PARS, Packed, Point, Sample, Setting, levels};
@@ -57,18 +57,18 @@ fn apart() -> (SpaceToBatch, Expected) {
     (op, Expected::new(Op::SpaceToBatch, &[1, 2, 4, 6], &[6, 2, 4, 2], from))
 }
 
-fn to_space(mode: Mode) -> (DepthToSpace, Expected) {
+fn to_space(mode: DepthMode) -> (DepthToSpace, Expected) {
     let from = move |n, c: usize, h: usize, w: usize| {
         let place = h % 2 * 2 + w % 2;
-        let depth = if mode == Mode::Dcr { place * 2 + c } else { c * 4 + place };
+        let depth = if mode == DepthMode::Dcr { place * 2 + c } else { c * 4 + place };
         Some([n, depth, h / 2, w / 2])
     };
     (DepthToSpace::new(2, mode), Expected::new(Op::DepthToSpace, &[1, 8, 2, 3], &[1, 2, 4, 6], from))
 }
 
-fn to_depth(mode: Mode) -> (SpaceToDepth, Expected) {
+fn to_depth(mode: DepthMode) -> (SpaceToDepth, Expected) {
     let from = move |n, c: usize, h: usize, w: usize| {
-        let (place, depth) = if mode == Mode::Dcr { (c / 2, c % 2) } else { (c % 4, c / 4) };
+        let (place, depth) = if mode == DepthMode::Dcr { (c / 2, c % 2) } else { (c % 4, c / 4) };
         Some([n, depth, h * 2 + place / 2, w * 2 + place % 2])
     };
     (SpaceToDepth::new(2, mode), Expected::new(Op::SpaceToDepth, &[1, 2, 4, 6], &[1, 8, 2, 3], from))
@@ -139,7 +139,7 @@ fn go<A: SpaceAttributes + Clone, T: Sample>(
 
 fn all<T: Sample>(set: Option<&'static KernelSet>) {
     go::<_, T>(apart(), set, |op, data| op.run_cloned_or(data, &T::ZERO));
-    for mode in [Mode::Dcr, Mode::Crd] {
+    for mode in [DepthMode::Dcr, DepthMode::Crd] {
         go::<_, T>(to_space(mode), set, |op, data| op.run_cloned(data));
         go::<_, T>(to_depth(mode), set, |op, data| op.run_cloned(data));
     }
@@ -163,7 +163,7 @@ fn one_method_takes_each() {
     let data: Vec<u32> = (0..48).collect();
     let view = |what: &Expected| View::new(&data, &what.shape).unwrap();
     for &method in Method::ALL {
-        let ((batch, a), (space, b), (depth, c)) = (apart(), to_space(Mode::Crd), to_depth(Mode::Dcr));
+        let ((batch, a), (space, b), (depth, c)) = (apart(), to_space(DepthMode::Crd), to_depth(DepthMode::Dcr));
         let (batch, space, depth) = (batch.method(method), space.method(method), depth.method(method));
         let got = [
             (Method::Deinterleaved, a.op, batch.run(&view(&a)).err(), batch.run_cloned(&view(&a)).err()),
@@ -181,7 +181,7 @@ fn one_method_takes_each() {
 fn types_without_kernels_are_refused_at_run_time() {
     let values = [Point::sample(0); 4];
     let data = View::new(&values, &[1, 4, 1]).unwrap();
-    let got = DepthToSpace::new(2, Mode::Dcr).run(&DynView::from(&data));
+    let got = DepthToSpace::new(2, DepthMode::Dcr).run(&DynView::from(&data));
     assert_eq!(got.unwrap_err(), Error::UnknownDType { op: Op::DepthToSpace, dtype: Point::DTYPE });
     // A set takes the operators that it lists. Others run by the built-in kernels.
     let data = DynView::from(&data);
@@ -218,7 +218,7 @@ fn parameters_from_everywhere() {
 #[test]
 fn depth_presets() {
     let values: Vec<u32> = (0..48).collect();
-    for mode in [Mode::Dcr, Mode::Crd] {
+    for mode in [DepthMode::Dcr, DepthMode::Crd] {
         let (op, what) = to_space(mode);
         let data = View::new(&values, &what.shape).unwrap();
         let wide = op.run(&data).unwrap();
@@ -234,7 +234,7 @@ fn depth_presets() {
         assert_eq!(space_to_depth(&wide, 2, mode).unwrap().as_slice(), values);
         assert_eq!(SpaceToDepth::openvino1(2, mode).run(&wide).unwrap().as_slice(), values);
         let dcr = SpaceToDepth::onnx13(2).run(&wide).unwrap();
-        assert_eq!(dcr.as_slice() == values, mode == Mode::Dcr);
+        assert_eq!(dcr.as_slice() == values, mode == DepthMode::Dcr);
     }
-    assert_eq!(Mode::default(), Mode::Dcr);
+    assert_eq!(DepthMode::default(), DepthMode::Dcr);
 }

@@ -207,7 +207,7 @@ fn plans_compare_layouts_and_bitmaps() {
     }
     let pairs = Spec::<u32>::new(&[4, 2]).unwrap();
     let refused = GatherNd::new().nullable().plan_any_count(&data, &pairs).err();
-    assert_eq!(refused, Some(Error::FixedCount { op: Op::GatherNd }));
+    assert_eq!(refused, Some(Error::AnyCountUnavailable { op: Op::GatherNd }));
     let floats = View::new(&[0.5f32], &[1]).unwrap();
     let plan = Gather::new(0).nullable().plan(&DynView::from(&data), &DynView::from(&ids));
     let refused = plan.unwrap().run(&DynView::from(&data), &DynView::from(&floats), of(2, 3)).unwrap_err();

@@ -62,7 +62,7 @@ fn plans_for_any_number_of_indices() {
     for (setting, indices) in cases() {
         let op = Gather::new(0).negative_index(setting.negative).out_of_bounds(setting.out_of_bounds);
         let one = Layout::contiguous(&[1]).unwrap();
-        let plan = op.plan_any_count(&table, &Spec::<i32>::of(&one)).unwrap();
+        let plan = op.plan_any_count(&table, &Spec::<i32>::from_layout(&one)).unwrap();
         for count in [0, 1, 3, 4] {
             let ids = View::new(&indices[..count], &[count]).unwrap();
             let expected = setting.gather(&values, 3, &exact(&indices[..count]), 0);
@@ -80,7 +80,7 @@ fn plans_on_slices() {
     let (table, ids) = (Layout::contiguous(&[5, 3]).unwrap(), Layout::contiguous(&[4]).unwrap());
     for (setting, indices) in cases() {
         let op = Gather::new(0).negative_index(setting.negative).out_of_bounds(setting.out_of_bounds);
-        let plan = op.plan(&Spec::<u32>::of(&table), &Spec::<i32>::of(&ids)).unwrap();
+        let plan = op.plan(&Spec::<u32>::from_layout(&table), &Spec::<i32>::from_layout(&ids)).unwrap();
         let mut out = vec![77; 12];
         let ran = plan.run_slices(&values, &indices, &mut out);
         setting.judge(
@@ -117,7 +117,10 @@ macro_rules! erased {
         let ran = op.run_into(&data, &indices, &mut view);
         setting.judge($name, "run_dyn_into", &$expected, ran.map(|()| read(&memory[1..])));
         let plan = op
-            .plan(&Spec::dynamic(u32::DTYPE, data.layout()), &Spec::dynamic(IndexType::I32.dtype(), indices.layout()))
+            .plan(
+                &Spec::from_dtype(u32::DTYPE, data.layout()),
+                &Spec::from_dtype(IndexType::I32.dtype(), indices.layout()),
+            )
             .expect("legal shapes");
         assert_eq!(plan.output_shape(), out);
         assert!(!plan.explain().to_string().is_empty());
@@ -160,7 +163,7 @@ fn types_known_at_run_time_into_outputs_and_plans() {
     assert_eq!(blocks.run_into(&data, wrong).unwrap_err(), mismatch);
     let (one, ids) = (Layout::contiguous(&[1]).unwrap(), View::new(&[1u8, 0, 1], &[3]).unwrap());
     let plan = Gather::new(0)
-        .plan_any_count(&Spec::dynamic(u8::DTYPE, data.layout()), &Spec::dynamic(IndexType::U8.dtype(), &one))
+        .plan_any_count(&Spec::from_dtype(u8::DTYPE, data.layout()), &Spec::from_dtype(IndexType::U8.dtype(), &one))
         .unwrap();
     assert_eq!(plan.run(&data, &DynView::from(&ids)).unwrap().as_bytes(), [3, 4, 1, 2, 3, 4]);
     let plan = blocks.plan(&data).unwrap();
@@ -168,7 +171,7 @@ fn types_known_at_run_time_into_outputs_and_plans() {
     assert_eq!(plan.run_into(&data, wrong).unwrap_err(), mismatch);
     let flat = DynView::from_bytes(u8::DTYPE, &[1; 4], &[4, 1]).unwrap();
     assert!(matches!(plan.run(&flat), Err(Error::PlanMismatch { .. })));
-    let plain = blocks.plan(&Spec::dynamic(crate::common::Point::DTYPE, data.layout()));
+    let plain = blocks.plan(&Spec::from_dtype(crate::common::Point::DTYPE, data.layout()));
     assert!(matches!(plain, Err(Error::UnknownDType { op: Op::BatchToSpace, .. })));
     assert_eq!((plan.output_shape(), plan.run(&data).unwrap().as_bytes()), (&[1, 4][..], &[1, 3, 2, 4][..]));
     out = [0; 4];
@@ -188,7 +191,7 @@ macro_rules! mapped {
             |door: &str, got: Result<(), Error>| judge(door, got.map(|()| expected.clone().unwrap_or_default()));
         let len = out.iter().product::<usize>();
         judge("run, a map", op.run(&data.map(&SHIFTED, (by,)), indices).map(|out| out.into_vec()));
-        let plan = op.plan(&Spec::of(data.layout()).map(&SHIFTED), indices).unwrap();
+        let plan = op.plan(&Spec::from_layout(data.layout()).map(&SHIFTED), indices).unwrap();
         assert_eq!(plan.output_shape(), out);
         assert!(!plan.explain().to_string().is_empty());
         judge("plan.run, a map", plan.run(&data.map(&SHIFTED, (by,)), indices).map(|out| out.into_vec()));
@@ -200,7 +203,8 @@ macro_rules! mapped {
         said("plan.run_uninit, a map", ran);
         if $name == Op::Gather {
             let ids = Layout::contiguous(&[1]).unwrap();
-            let plan = op.plan_any_count(&Spec::of(data.layout()).map(&SHIFTED), &Spec::<i32>::of(&ids)).unwrap();
+            let (table, ids) = (Spec::from_layout(data.layout()).map(&SHIFTED), Spec::<i32>::from_layout(&ids));
+            let plan = op.plan_any_count(&table, &ids).unwrap();
             judge("plan_any_count, run, a map", plan.run(&data.map(&SHIFTED, (by,)), indices).map(|out| out.into_vec()));
         }
         let few = plan.run(&data.map(&SHIFTED, (Given::PerRow(&[1, 2, 3, 4]),)), indices);

@@ -96,7 +96,8 @@ fn plans_say_what_they_do() {
         par: Par::Seq,
         ..Default::default()
     };
-    let plan = set!(Gather::new(0), &setting).plan(&Spec::<u32>::of(&data), &Spec::<i64>::of(&ids)).unwrap();
+    let plan =
+        set!(Gather::new(0), &setting).plan(&Spec::<u32>::from_layout(&data), &Spec::<i64>::from_layout(&ids)).unwrap();
     let explain = plan.explain();
     assert_eq!((explain.method(), explain.bytes(), explain.tasks()), (Method::Direct, 600, 1));
     assert!(explain.kernel().contains("gather"), "{}", explain.kernel());

@@ -2,9 +2,9 @@
 //! types known at run time: each beside the plain loop. A cell that cannot exist says why.
 
 use gather_core::{
-    AdjointOf, Codes, Destination, DynTensor, DynView, Element, Error, FusedFormat, FusedRows, Gather, GatherElements,
-    GatherNd, GatheredBy, IndexAttributes, IndexKind, IndexOperator, Kind, Layout, Op, Reduces, Reduction,
-    ScatterAttributes, ScatterElements, ScatterNd, ScatterOperator, Source, Tensor, TensorOf, Unconverted, View,
+    AdjointAttributes, Codes, Destination, DynTensor, DynView, Element, Error, FusedFormat, FusedRows, Gather,
+    GatherElements, GatherNd, GatherOperator, GatheredBy, IndexAttributes, IndexKind, Kind, Layout, Op, PlainKind,
+    Reduces, Reduction, ScatterAttributes, ScatterElements, ScatterNd, ScatterOperator, Source, Tensor, TensorOf, View,
     map_kernels, reduce_kernels, row_kernels, zeros, zeros_dyn,
 };
 
@@ -62,7 +62,7 @@ impl Numbers for DynTensor {
 }
 
 /// Goes through the verbs of a gather; `fixed` says that the first dimension of indices is one of data.
-fn gathers<A, S, X>(op: &IndexOperator<A>, data: &S, indices: &X, fixed: bool, expected: &[f64])
+fn gathers<A, S, X>(op: &GatherOperator<A>, data: &S, indices: &X, fixed: bool, expected: &[f64])
 where
     A: IndexAttributes,
     S: Source<Kind: GatheredBy<A>>,
@@ -81,7 +81,7 @@ where
     let out = Layout::contiguous(plan.output_shape()).unwrap();
     assert_eq!(op.plan_into(data, indices, &out).unwrap().run(data, indices).unwrap().numbers(), expected);
     match op.plan_any_count(data, indices) {
-        Err(error) => assert!(fixed && matches!(error, Error::FixedCount { .. }), "{error}"),
+        Err(error) => assert!(fixed && matches!(error, Error::AnyCountUnavailable { .. }), "{error}"),
         Ok(plan) => {
             assert!(!fixed);
             assert_eq!(plan.run(data, indices).unwrap().numbers(), expected);
@@ -181,7 +181,7 @@ fn scatters<A, R, S, X, U, D>(op: &ScatterOperator<A, R>, call: &Call<'_, S, X, 
 where
     A: ScatterAttributes,
     R: Reduces<S::Kind>,
-    S: Source<Kind: Unconverted>,
+    S: Source<Kind: PlainKind>,
     X: Source<Kind: IndexKind>,
     U: Source<Kind = S::Kind>,
     D: Destination<Kind = S::Kind> + Numbers,
@@ -199,7 +199,7 @@ where
     let into = op.plan_into(data, indices, updates, &Layout::contiguous(plan.output_shape()).unwrap()).unwrap();
     let counted = op.plan_any_count(data, indices, updates);
     match &counted {
-        Err(error) => assert!(fixed && matches!(error, Error::FixedCount { .. }), "{error}"),
+        Err(error) => assert!(fixed && matches!(error, Error::AnyCountUnavailable { .. }), "{error}"),
         Ok(_) => assert!(!fixed),
     }
     for plan in [plan, into].into_iter().chain(counted) {
@@ -263,7 +263,10 @@ fn scatters_of_every_kind() {
     let add = Reduction::Add;
     each_scatter(&[ScatterElements::new(0).reduction(add)], &[ScatterNd::new().reduction(add)]);
     each_scatter(&[Gather::new(0).adjoint()], &[GatherNd::new().adjoint()]);
-    each_scatter::<AdjointOf<_>, AdjointOf<_>>(&[GatherElements::new(0).adjoint()], &[GatherNd::new().adjoint()]);
+    each_scatter::<AdjointAttributes<_>, AdjointAttributes<_>>(
+        &[GatherElements::new(0).adjoint()],
+        &[GatherNd::new().adjoint()],
+    );
 }
 
 #[test]
@@ -307,7 +310,7 @@ fn what_scatters_refuse() {
 /// A function of a caller's own that takes any source.
 fn sums_of<S, X, U>(shape_of: &S, ids: &X, updates: &U) -> Result<TensorOf<S>, Error>
 where
-    S: Source<Kind: Unconverted>,
+    S: Source<Kind: PlainKind>,
     X: Source<Kind: IndexKind>,
     U: Source<Kind = S::Kind>,
 {

@@ -56,7 +56,7 @@ macro_rules! go {
                 let ran = op.run_into(&table.rows(function, $params), &indices, out);
                 judge("run_uninit", ran.map(|()| expected.clone().unwrap_or_default()));
 
-                let plan = op.plan(&Spec::of(table.layout()).rows(function), &indices);
+                let plan = op.plan(&Spec::from_layout(table.layout()).rows(function), &indices);
                 let ran = plan.and_then(|plan| plan.run(&table.rows(function, $params), &indices));
                 judge("plan", ran.map(Tensor::into_vec));
 
@@ -72,7 +72,8 @@ macro_rules! go {
                 judge("plan by dyn", ran.map(Tensor::into_vec));
                 let expected = setting.gather(&converted, len, &exact, fill);
                 let judge = |door: &str, got| setting.judge(Op::Gather, door, &expected, got);
-                let plan = op.plan_any_count(&Spec::of(table.layout()).rows(&filled), &Spec::new(&[2]).unwrap());
+                let plan =
+                    op.plan_any_count(&Spec::from_layout(table.layout()).rows(&filled), &Spec::new(&[2]).unwrap());
                 let mut out = Tensor::default();
                 let ran = plan.and_then(|plan| plan.run_into(&table.rows(&filled, $params), &indices, &mut out));
                 judge("plan_any_count", ran.map(|()| out.into_vec()));
@@ -179,7 +180,7 @@ fn chains() {
     let more = [1.0f32, 2.0, 3.0, 4.0, 5.0];
     let pairs = bytes.iter().enumerate().flat_map(|(at, &byte)| [f32::from(byte) * 3.0, more[at / 8]]);
     let decoded: Vec<f32> = pairs.collect();
-    let spec = || Spec::<u8>::of(table.layout());
+    let spec = || Spec::<u8>::from_layout(table.layout());
     chain!(table.map(&TRIPLED, (Given::PerRow(&more),)), spec().map(&TRIPLED), decoded);
 
     let scales = View::new(&more, &[5, 1]).unwrap();
@@ -213,7 +214,7 @@ fn none_of<'a>() -> Given<'a, &'a [Point], Point> {
 fn plans_of_row_functions() {
     let table: Vec<u32> = (0..12).collect();
     let (table, ids) = (View::new(&table, &[4, 3]).unwrap(), View::new(&[3u8, 0], &[2]).unwrap());
-    let plan = Gather::new(0).plan(&Spec::of(table.layout()).rows(&SHIFTED.with_len(2)), &ids).unwrap();
+    let plan = Gather::new(0).plan(&Spec::from_layout(table.layout()).rows(&SHIFTED.with_len(2)), &ids).unwrap();
     assert_eq!(plan.output_shape(), [2, 2]);
     assert!(plan.explain().to_string().starts_with("gather: rows -> [2, 2]"), "{}", plan.explain());
     let params = (Given::All(0), none_of(), Given::All(&[][..]));
@@ -245,7 +246,7 @@ fn types_known_at_run_time() {
             let ids = DynView::from(&ids);
             let found = op.run(&scores, &ids).unwrap();
             assert_eq!((found.shape(), found.as_slice()), (&[2, 2][..], &[22.0, 43.0, 10.0, 22.0][..]));
-            let plan = op.plan(&Spec::of(data.layout()).rows(&rows::dot()), &ids).unwrap();
+            let plan = op.plan(&Spec::from_layout(data.layout()).rows(&rows::dot()), &ids).unwrap();
             let mut out = Tensor::default();
             plan.run_into(&scores, &ids, &mut out).unwrap();
             assert_eq!(out.as_slice(), [22.0, 43.0, 10.0, 22.0]);

@@ -121,7 +121,7 @@ fn in_place_into_and_planned() {
     assert_eq!(out, sums);
     // A plan for every other element, from the last to the first.
     let layout = Layout::strided(&[4], &[-2]).unwrap();
-    let plan = op.plan_into(&Spec::<i32>::of(&layout), &ids, &new, &layout).unwrap();
+    let plan = op.plan_into(&Spec::<i32>::from_layout(&layout), &ids, &new, &layout).unwrap();
     let mut out = [40, 9, 30, 9, 20, 9, 10];
     plan.run_on(&mut ViewMut::strided(&mut out, &[4], &[-2], 6).unwrap(), &ids, &new).unwrap();
     assert_eq!(out, [45, 9, 30, 9, 20, 9, 12]);
@@ -137,9 +137,9 @@ fn types_known_at_run_time() {
     assert_eq!(op.run(&a, &i, &v).unwrap().downcast::<i32>().unwrap().as_slice(), sums);
     let plan = op
         .plan(
-            &Spec::dynamic(i32::DTYPE, &Layout::contiguous(&[4]).unwrap()),
-            &Spec::dynamic(IndexType::I64.dtype(), ids.layout()),
-            &Spec::dynamic(i32::DTYPE, new.layout()),
+            &Spec::from_dtype(i32::DTYPE, &Layout::contiguous(&[4]).unwrap()),
+            &Spec::from_dtype(IndexType::I64.dtype(), ids.layout()),
+            &Spec::from_dtype(i32::DTYPE, new.layout()),
         )
         .unwrap();
     assert_eq!((plan.output_shape(), plan.explain().bytes()), (&[4][..], 12));
@@ -166,30 +166,37 @@ fn any_count() {
     let (data, ids, new) = views();
     let op = ScatterElements::new(0).reduction(Reduction::Add);
     let (sums, some) = ([12, 20, 30, 45], Layout::contiguous(&[1000]).unwrap());
-    let plan =
-        op.plan_any_count(&Spec::<i32>::new(&[4]).unwrap(), &Spec::<i64>::of(&some), &Spec::<i32>::of(&some)).unwrap();
+    let plan = op
+        .plan_any_count(
+            &Spec::<i32>::new(&[4]).unwrap(),
+            &Spec::<i64>::from_layout(&some),
+            &Spec::<i32>::from_layout(&some),
+        )
+        .unwrap();
     assert_eq!(plan.run(&data, &ids, &new).unwrap().as_slice(), sums);
     let plan = op
         .plan_any_count(
-            &Spec::dynamic(i32::DTYPE, &Layout::contiguous(&[4]).unwrap()),
-            &Spec::dynamic(IndexType::I64.dtype(), &some),
-            &Spec::dynamic(i32::DTYPE, &some),
+            &Spec::from_dtype(i32::DTYPE, &Layout::contiguous(&[4]).unwrap()),
+            &Spec::from_dtype(IndexType::I64.dtype(), &some),
+            &Spec::from_dtype(i32::DTYPE, &some),
         )
         .unwrap();
     let got = plan.run(&DynView::from(&data), &DynView::from(&ids), &DynView::from(&new)).unwrap();
     assert_eq!(got.downcast::<i32>().unwrap().as_slice(), sums);
-    let plan =
-        Gather::new(0).adjoint().plan_any_count(&data, &Spec::<i64>::of(&some), &Spec::<i32>::of(&some)).unwrap();
+    let plan = Gather::new(0)
+        .adjoint()
+        .plan_any_count(&data, &Spec::<i64>::from_layout(&some), &Spec::<i32>::from_layout(&some))
+        .unwrap();
     let mut out = DATA;
     plan.run_on(&mut ViewMut::new(&mut out, &[4]).unwrap(), &ids, &new).unwrap();
     assert_eq!(out, sums);
     let tied = Layout::contiguous(&[2, 2]).unwrap();
     let refused = ScatterElements::new(1).plan_any_count(
         &Spec::<i32>::new(&[2, 2]).unwrap(),
-        &Spec::<i64>::of(&tied),
-        &Spec::<i32>::of(&tied),
+        &Spec::<i64>::from_layout(&tied),
+        &Spec::<i32>::from_layout(&tied),
     );
-    assert!(matches!(refused, Err(Error::FixedCount { op: Op::ScatterElements })));
+    assert!(matches!(refused, Err(Error::AnyCountUnavailable { op: Op::ScatterElements })));
 }
 
 /// Rows of elements of a kind are replaced, at every level and by every method.
@@ -318,14 +325,15 @@ fn adjoints() {
         .run_on(&mut DynViewMut::from(&mut view), &DynView::from(&ids), &DynView::from(&gradient))
         .unwrap();
     let layout = Layout::contiguous(&[4]).unwrap();
-    let plan = Gather::new(0).adjoint().plan_into(&Spec::<i32>::of(&layout), &ids, &gradient, &layout).unwrap();
+    let plan =
+        Gather::new(0).adjoint().plan_into(&Spec::<i32>::from_layout(&layout), &ids, &gradient, &layout).unwrap();
     plan.run_on(&mut view, &ids, &gradient).unwrap();
     let plan = Gather::new(0)
         .adjoint()
         .plan_into(
-            &Spec::dynamic(i32::DTYPE, &layout),
-            &Spec::dynamic(IndexType::I64.dtype(), ids.layout()),
-            &Spec::dynamic(i32::DTYPE, gradient.layout()),
+            &Spec::from_dtype(i32::DTYPE, &layout),
+            &Spec::from_dtype(IndexType::I64.dtype(), ids.layout()),
+            &Spec::from_dtype(i32::DTYPE, gradient.layout()),
             &layout,
         )
         .unwrap();

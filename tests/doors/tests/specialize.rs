@@ -119,7 +119,7 @@ fn tensors_without_elements() {
 
 #[test]
 fn a_set_in_a_registry() {
-    assert_eq!((SET.name(), SET.functions() >= 4), ("SET", true));
+    assert_eq!((SET.name(), SET.function_count() >= 4), ("SET", true));
     let registry = const { &Registry::builtin().with(&SET) };
     let name = "near f32[8, 8] u32[8, 8]";
     assert!(registry.kernels().any(|kernel| kernel.name == name));
@@ -230,7 +230,7 @@ fn tiles_by_the_dispatcher() {
     let strided = Layout::strided(&[8, 3, 5, 2], &[30, 10, 2, 15]).expect("a layout");
     let plan = image
         .registry(const { &Registry::builtin().with(&SET) })
-        .plan(&Spec::dynamic(u16::DTYPE, &strided))
+        .plan(&Spec::from_dtype(u16::DTYPE, &strided))
         .expect("a plan");
     assert_ne!(plan.explain().kernel(), name);
 }

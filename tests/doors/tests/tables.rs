@@ -138,7 +138,7 @@ fn block_quantized_data() {
             let blocks = data.blocks(codes, block_size, &scales);
             let got = op.run(&blocks.zero_points(&zeros), &ids).unwrap();
             assert!(got.as_slice().iter().all(|value| value.is_nan()));
-            let plan = op.plan(&Spec::of(data.layout()).blocks::<f32>(codes, block_size), &ids).unwrap();
+            let plan = op.plan(&Spec::from_layout(data.layout()).blocks::<f32>(codes, block_size), &ids).unwrap();
             assert_eq!(plan.output_shape(), [4, values]);
             assert!(!plan.explain().to_string().is_empty());
             assert_eq!(plan.run(&blocks, &ids).unwrap().len(), got.len());

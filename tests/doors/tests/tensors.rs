@@ -51,9 +51,9 @@ fn borrowed<T: Clone + PartialEq + std::fmt::Debug>(value: impl Fn(usize) -> T) 
     tensor.as_mut_slice()[0] = copy[5].clone();
     assert_eq!((&tensor.as_slice()[0], &tensor.clone().into_vec()[1]), (&copy[5], &copy[1]));
     assert!(Tensor::new(copy.clone(), &[4]).is_err());
-    let filled = Tensor::filled(&[2, 0, 3], copy[0].clone()).unwrap();
+    let filled = Tensor::full(&[2, 0, 3], copy[0].clone()).unwrap();
     assert!(filled.is_empty() && filled.view().is_empty());
-    assert_eq!(Tensor::filled(&[2, 2], copy[1].clone()).unwrap().as_slice(), vec![copy[1].clone(); 4]);
+    assert_eq!(Tensor::full(&[2, 2], copy[1].clone()).unwrap().as_slice(), vec![copy[1].clone(); 4]);
     let made = Tensor::from_fn(&[3, 2], |at| copy[at].clone()).unwrap();
     assert_eq!((made.shape(), made.as_slice()), (&[3, 2][..], &copy[..]));
     assert!(Tensor::from_fn(&[7, 0], |at| copy[at].clone()).unwrap().is_empty());
@@ -85,8 +85,8 @@ fn erased<T: Sample>() {
     let dtype = T::DTYPE;
     assert_eq!((dtype.size(), dtype.align()), (size_of::<T>(), align_of::<T>()));
     assert_eq!((dtype.type_id(), dtype == u8::DTYPE), (TypeId::of::<T>(), TypeId::of::<T>() == TypeId::of::<u8>()));
-    assert_eq!(DType::of::<T>("mine"), dtype);
-    assert_eq!(DType::of::<T>("mine").name(), "mine");
+    assert_eq!(DType::new::<T>("mine"), dtype);
+    assert_eq!(DType::new::<T>("mine").name(), "mine");
     let bytes = vec![0; 6 * size_of::<T>()];
     assert_eq!(DynView::from_bytes(u8::DTYPE, &bytes, &[bytes.len()]).unwrap().shape(), [bytes.len()]);
     let short = DynView::from_bytes(dtype, &bytes[1..], &[6]);
@@ -121,7 +121,7 @@ fn pools() {
     Gather::new(0).run_into(&table, &ids, &mut out).unwrap();
     assert_eq!(out.into_tensor().unwrap().into_vec(), [3, 1]);
     pool.trim();
-    assert_eq!((pool.stats().blocks, pool.stats().taken_again), (0, 1));
+    assert_eq!((pool.stats().blocks, pool.stats().reused), (0, 1));
 
     let (table, ids) = (DynView::from(&table), DynView::from(&ids));
     let mut out = pool.dyn_tensor(f64::DTYPE);
@@ -134,7 +134,7 @@ fn pools() {
     assert_eq!(pool.stats().blocks, 1);
     let mut out = pool.dyn_tensor(u16::DTYPE);
     Gather::new(0).run_into(&table, &ids, &mut out).unwrap();
-    assert_eq!((pool.stats().blocks, pool.stats().taken_again), (0, 2));
+    assert_eq!((pool.stats().blocks, pool.stats().reused), (0, 2));
     assert_eq!(out.into_tensor().downcast::<u16>().unwrap().into_vec(), [3, 1]);
 }
 
@@ -142,30 +142,31 @@ fn pools() {
 #[test]
 fn tables_that_are_read() {
     let bytes: Vec<u8> = (0..50).collect();
-    let two = Tensor::<u16>::read(&bytes[..], &[5, 2]).unwrap();
+    let two = Tensor::<u16>::from_reader(&bytes[..], &[5, 2]).unwrap();
     let expected: Vec<u16> = (0..10u16).map(|at| u16::from_ne_bytes([2 * at as u8, 2 * at as u8 + 1])).collect();
     assert_eq!((two.shape(), two.as_slice()), (&[5, 2][..], &expected[..]));
     let mut reader = &bytes[..];
-    let (first, second) = (DynTensor::read(u8::DTYPE, &mut reader, &[20]), DynTensor::read(u8::DTYPE, reader, &[30]));
+    let (first, second) =
+        (DynTensor::from_reader(u8::DTYPE, &mut reader, &[20]), DynTensor::from_reader(u8::DTYPE, reader, &[30]));
     assert_eq!((first.unwrap().as_bytes(), second.unwrap().as_bytes()), (&bytes[..20], &bytes[20..]));
-    assert_eq!(Tensor::<[u8; 3]>::read(&bytes[..], &[0, 7]).unwrap().shape(), [0, 7]);
-    assert_eq!(Tensor::<bool>::read(&bytes[..2], &[2]).unwrap().as_slice(), [false, true]);
+    assert_eq!(Tensor::<[u8; 3]>::from_reader(&bytes[..], &[0, 7]).unwrap().shape(), [0, 7]);
+    assert_eq!(Tensor::<bool>::from_reader(&bytes[..2], &[2]).unwrap().as_slice(), [false, true]);
 
     let refused = |read: std::io::Result<DynTensor>| {
         let error = read.unwrap_err();
         (error.kind(), error.into_inner().and_then(|inner| inner.downcast::<Error>().ok()).map(|inner| *inner))
     };
-    let short = refused(DynTensor::read(u16::DTYPE, &bytes[..], &[26]));
+    let short = refused(DynTensor::from_reader(u16::DTYPE, &bytes[..], &[26]));
     assert_eq!(short, (ErrorKind::UnexpectedEof, None));
-    let wrong = refused(DynTensor::read(bool::DTYPE, &bytes[..], &[4]));
+    let wrong = refused(DynTensor::from_reader(bool::DTYPE, &bytes[..], &[4]));
     assert_eq!(wrong, (ErrorKind::InvalidData, Some(Error::InvalidBytes { dtype: bool::DTYPE, position: Some(2) })));
-    let unknown = refused(DynTensor::read(Point::DTYPE, &bytes[..], &[1]));
+    let unknown = refused(DynTensor::from_reader(Point::DTYPE, &bytes[..], &[1]));
     assert_eq!(unknown, (ErrorKind::InvalidData, Some(Error::InvalidBytes { dtype: Point::DTYPE, position: None })));
-    let (kind, many) = refused(DynTensor::read(u64::DTYPE, &bytes[..], &[usize::MAX, 2]));
+    let (kind, many) = refused(DynTensor::from_reader(u64::DTYPE, &bytes[..], &[usize::MAX, 2]));
     assert!(kind == ErrorKind::InvalidInput && matches!(many, Some(Error::TooManyElements { .. })));
-    let (_, large) = refused(DynTensor::read(u64::DTYPE, &bytes[..], &[usize::MAX / 4]));
+    let (_, large) = refused(DynTensor::from_reader(u64::DTYPE, &bytes[..], &[usize::MAX / 4]));
     assert!(matches!(large, Some(Error::TooManyBytes { .. } | Error::AllocationFailed { .. })));
-    let (_, none) = refused(DynTensor::read(u8::DTYPE, &bytes[..], &[isize::MAX as usize]));
+    let (_, none) = refused(DynTensor::from_reader(u8::DTYPE, &bytes[..], &[isize::MAX as usize]));
     assert!(matches!(none, Some(Error::AllocationFailed { .. })));
 }
 
@@ -179,8 +180,10 @@ fn tables_on_huge_pages() {
         assert!(table.as_ptr() == start && table.iter().all(|kept| *kept == value));
         match reached {
             Ok(reached) => {
-                assert!(reached.huge <= reached.places && reached.places * reached.page <= size_of_val(&table[..]));
-                Some((reached.places, reached.huge))
+                assert!(
+                    reached.huge <= reached.candidates && reached.candidates * reached.page <= size_of_val(&table[..])
+                );
+                Some((reached.candidates, reached.huge))
             }
             Err(Error::HugePagesUnavailable { bytes, .. }) => {
                 assert_eq!(bytes, size_of_val(&table[..]));
@@ -331,7 +334,7 @@ gather_core::kernels! {
 #[test]
 fn sets_of_kernels() {
     assert_eq!(ONE.name(), "ONE");
-    assert!(ONE.functions() >= 1);
+    assert!(ONE.function_count() >= 1);
     let (builtin, more) = (Registry::builtin().kernels().count(), Registry::builtin().with(&ONE).kernels().count());
     assert!(more > builtin && more - builtin <= Level::ALL.len(), "{builtin} and {more} kernels");
 }

@@ -1,6 +1,6 @@
 //! Every small shape, block, crop and pad.
 
-use gather_core::{BatchToSpace, DepthToSpace, Mode, SpaceToBatch, SpaceToDepth, Tensor};
+use gather_core::{BatchToSpace, DepthMode, DepthToSpace, SpaceToBatch, SpaceToDepth, Tensor};
 use gather_tests::oracle::{self, Dense};
 
 use super::{numbered, shapes};
@@ -80,7 +80,7 @@ fn depth_of_every_small_shape_and_block() {
                     let deep = numbered(&with(batch, &with(channels * places, &space)));
                     let wide: Vec<usize> = space.iter().map(|dim| dim * block).collect();
                     let wide = numbered(&with(batch, &with(channels, &wide)));
-                    for (mode, crd) in [(Mode::Dcr, false), (Mode::Crd, true)] {
+                    for (mode, crd) in [(DepthMode::Dcr, false), (DepthMode::Crd, true)] {
                         let to_space = DepthToSpace::new(block as i64, mode);
                         each_door!(to_space, &deep, &oracle::depth_to_space(&deep, block, crd));
                         let to_depth = SpaceToDepth::new(block as i64, mode);

@@ -1,7 +1,7 @@
 //! H1 to H3, H11 and H15: the parameters of SpaceToBatch, DepthToSpace and SpaceToDepth.
 
 use gather_core::{
-    DepthToSpace, DynView, Error, Layout, Mode, SpaceToBatch, SpaceToDepth, Spec, Tensor, View, ViewMut,
+    DepthMode, DepthToSpace, DynView, Error, Layout, SpaceToBatch, SpaceToDepth, Spec, Tensor, View, ViewMut,
 };
 
 use super::{NONE, agree, text};
@@ -34,11 +34,11 @@ fn batch(block: &[i64], begin: &[i64], end: &[i64], data: (&[i32], &[usize])) ->
 }
 
 fn space(block: i64, data: (&[i32], &[usize])) -> String {
-    call!(DepthToSpace::new(block, Mode::Dcr), data)
+    call!(DepthToSpace::new(block, DepthMode::Dcr), data)
 }
 
 fn depth(block: i64, data: (&[i32], &[usize])) -> String {
-    call!(SpaceToDepth::new(block, Mode::Crd), data)
+    call!(SpaceToDepth::new(block, DepthMode::Crd), data)
 }
 
 #[test]
@@ -152,9 +152,9 @@ fn h11_ranks() {
     assert_eq!(space(1, one), "depth_to_space: data has rank 0; allowed is 3 or more");
     assert_eq!(depth(1, (SIX, &[2, 3])), "space_to_depth: data has rank 2; allowed is 3 or more");
     let five: (&[i32], &[usize]) = (SIX, &[1, 1, 1, 2, 3]);
-    assert_eq!(call!(DepthToSpace::onnx13(1, Mode::Crd), five), "depth_to_space: data has rank 5; allowed is 4");
+    assert_eq!(call!(DepthToSpace::onnx13(1, DepthMode::Crd), five), "depth_to_space: data has rank 5; allowed is 4");
     assert_eq!(call!(SpaceToDepth::onnx13(1), five), "space_to_depth: data has rank 5; allowed is 4");
-    assert_eq!(call!(SpaceToDepth::onnx28(1, Mode::Crd), five), "space_to_depth: data has rank 5; allowed is 4");
+    assert_eq!(call!(SpaceToDepth::onnx28(1, DepthMode::Crd), five), "space_to_depth: data has rank 5; allowed is 4");
 }
 
 #[test]
@@ -162,7 +162,7 @@ fn h11_outputs_of_another_shape() {
     let data = View::new(SIX, &[1, 1, 6]).unwrap();
     let mut memory = [7; 6];
     let mut out = ViewMut::new(&mut memory, &[1, 3, 2]).unwrap();
-    let got = SpaceToDepth::new(2, Mode::Dcr).run_into(&data, &mut out).unwrap_err();
+    let got = SpaceToDepth::new(2, DepthMode::Dcr).run_into(&data, &mut out).unwrap_err();
     assert_eq!(got.to_string(), "space_to_depth: the output has shape [1, 3, 2]; the result has [1, 2, 3]");
     let got = SpaceToBatch::new(&[1, 1, 2], &[0; 3], &[0; 3]).run_into(&data, &mut out).unwrap_err();
     assert_eq!(got.to_string(), "space_to_batch: the output has shape [1, 3, 2]; the result has [2, 1, 3]");
@@ -174,11 +174,12 @@ fn h11_outputs_of_another_shape() {
 fn h20_layouts_that_no_memory_has() {
     for far in [isize::MAX, isize::MIN, -1] {
         let layout = Layout::strided(&[2, 4, 6], &[far, 3, far]).unwrap();
-        let depth = SpaceToDepth::new(2, Mode::Dcr).plan(&Spec::<u64>::of(&layout)).unwrap();
+        let depth = SpaceToDepth::new(2, DepthMode::Dcr).plan(&Spec::<u64>::from_layout(&layout)).unwrap();
         assert!(depth.explain().to_string().contains("deinterleaved"));
-        let space = DepthToSpace::new(2, Mode::Crd).plan(&Spec::<u64>::of(&layout)).unwrap();
+        let space = DepthToSpace::new(2, DepthMode::Crd).plan(&Spec::<u64>::from_layout(&layout)).unwrap();
         assert!(space.explain().to_string().contains("interleaved"));
-        let batch = SpaceToBatch::new(&[1, 3, 2], &[0, 1, 2], &[0, 1, 0]).plan(&Spec::<u64>::of(&layout)).unwrap();
+        let batch =
+            SpaceToBatch::new(&[1, 3, 2], &[0, 1, 2], &[0, 1, 0]).plan(&Spec::<u64>::from_layout(&layout)).unwrap();
         assert!(batch.explain().to_string().contains("of padding"), "{batch:?}");
     }
 }

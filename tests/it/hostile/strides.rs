@@ -33,7 +33,7 @@ fn h20_parameters_of_one_entry_may_have_any_stride() {
         let entry = |offset| DynView::strided(i64::DTYPE, &two, &[1], &[stride], offset).unwrap();
         let op = BatchToSpace::from_tensors(&entry(0), &entry(1), &entry(1)).unwrap();
         let argument = Argument::BlockShape;
-        let rank = Error::ParameterLengthMismatch { op: Op::BatchToSpace, argument, len: 1, rank: 2 };
+        let rank = Error::ArgumentLengthMismatch { op: Op::BatchToSpace, argument, len: 1, rank: 2 };
         assert_eq!(op.output_shape(&[2, 3]), Err(rank));
     }
 }
@@ -58,7 +58,7 @@ fn h20_no_element_may_have_any_stride() {
 }
 
 fn zeros(shape: &[usize]) -> Tensor<i32> {
-    Tensor::filled(shape, 0).unwrap()
+    Tensor::full(shape, 0).unwrap()
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use gather_core::{
-    BatchToSpace, DynView, DynViewMut, Error, Gather, GatherElements, GatherNd, Index, IndexAttributes, IndexOperator,
+    BatchToSpace, DynView, DynViewMut, Error, Gather, GatherElements, GatherNd, GatherOperator, Index, IndexAttributes,
     NegativeIndex, Op, OutOfBounds, Registry, View, ViewMut,
 };
 use gather_tests::guard::{Guarded, Side};
@@ -305,7 +305,7 @@ fn is_declared(kernel: &str) -> bool {
     kernel.starts_with("f ")
 }
 
-fn with_policy<A: IndexAttributes, T, I>(op: IndexOperator<A>, declared: &Declaration<T, I>) -> IndexOperator<A> {
+fn with_policy<A: IndexAttributes, T, I>(op: GatherOperator<A>, declared: &Declaration<T, I>) -> GatherOperator<A> {
     let negative = if declared.rejects { NegativeIndex::Reject } else { NegativeIndex::FromEnd };
     op.negative_index(negative).out_of_bounds(declared.out_of_bounds)
 }

@@ -1,7 +1,7 @@
 //! The operators that rearrange space: one operand, and parameters that may be tensors.
 
 use gather_core::{
-    BatchToSpace, DepthToSpace, DynTensor, DynView, Element, Error, Mode, Op, Shape, SpaceToBatch, SpaceToDepth,
+    BatchToSpace, DepthMode, DepthToSpace, DynTensor, DynView, Element, Error, Op, Shape, SpaceToBatch, SpaceToDepth,
     Tensor, View,
 };
 
@@ -38,8 +38,8 @@ impl Space {
     pub(super) fn of(case: &Case) -> Result<Option<Result<Self, Error>>, String> {
         let size = case.attr("block_size");
         let mode = || match case.word("mode") {
-            "DCR" | "blocks_first" => Ok(Mode::Dcr),
-            "CRD" | "depth_first" => Ok(Mode::Crd),
+            "DCR" | "blocks_first" => Ok(DepthMode::Dcr),
+            "CRD" | "depth_first" => Ok(DepthMode::Crd),
             mode => Err(format!("unknown mode {mode}")),
         };
         Ok(Some(Ok(match (case.op.as_str(), case.profile.as_str()) {
@@ -53,7 +53,9 @@ impl Space {
             }
             ("depth_to_space", "onnx13") => Space::DepthToSpace(DepthToSpace::onnx13(size, mode()?)),
             ("depth_to_space", "openvino1") => Space::DepthToSpace(DepthToSpace::openvino1(size, mode()?)),
-            ("space_to_depth", "onnx13") if mode()? == Mode::Dcr => Space::SpaceToDepth(SpaceToDepth::onnx13(size)),
+            ("space_to_depth", "onnx13") if mode()? == DepthMode::Dcr => {
+                Space::SpaceToDepth(SpaceToDepth::onnx13(size))
+            }
             // Cases of PyTorch's, whose mode ONNX has since version 28.
             ("space_to_depth", "onnx13" | "onnx28") => Space::SpaceToDepth(SpaceToDepth::onnx28(size, mode()?)),
             ("space_to_depth", "openvino1") => Space::SpaceToDepth(SpaceToDepth::openvino1(size, mode()?)),

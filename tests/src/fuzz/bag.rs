@@ -344,7 +344,7 @@ fn doors<T: Number + Reducible<Number = T>, I: Index, O: Source<Kind: IndexKind>
             &|out| op.run_into(&data.map(map, params), &bags, out),
         );
     }
-    match op.plan(&Spec::of(data.layout()).map(map), &bags) {
+    match op.plan(&Spec::from_layout(data.layout()).map(map), &bags) {
         Ok(plan) => {
             converted.is(
                 "map, plan, run in planned bags",

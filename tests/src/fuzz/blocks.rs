@@ -138,13 +138,13 @@ impl Parameters {
         }
         for ((argument, list), min) in names.into_iter().zip([&self.block, &self.begin, &self.end]).zip([1, 0, 0]) {
             if list.len() != rank {
-                return Err(Error::ParameterLengthMismatch { op, argument, len: list.len(), rank });
+                return Err(Error::ArgumentLengthMismatch { op, argument, len: list.len(), rank });
             }
             // The first entry belongs to the batch, which has neither a block nor crops or pads.
             let max = |dim: usize| if dim == 0 { min } else { i64::MAX };
             if let Some(dim) = (0..rank).find(|&dim| list[dim] < min || list[dim] > max(dim)) {
                 let (value, max) = (list[dim], max(dim));
-                return Err(Error::ParameterOutOfRange { op, argument, dim, value, min, max });
+                return Err(Error::ArgumentOutOfRange { op, argument, dim, value, min, max });
             }
         }
         let product = self.block.iter().try_fold(1u128, |product, &block| {

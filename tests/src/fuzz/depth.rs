@@ -2,7 +2,8 @@
 
 use arbitrary::{Result, Unstructured};
 use gather_core::{
-    Argument, DepthToSpace, DepthToSpaceAttributes, Error, Mode, Op, SpaceToDepth, SpaceToDepthAttributes, Tensor, View,
+    Argument, DepthMode, DepthToSpace, DepthToSpaceAttributes, Error, Op, SpaceToDepth, SpaceToDepthAttributes, Tensor,
+    View,
 };
 
 use super::elements::WordKind;
@@ -13,7 +14,7 @@ use crate::oracle::{self, Dense};
 #[derive(Debug)]
 struct Depth {
     block_size: i64,
-    mode: Mode,
+    mode: DepthMode,
 }
 
 #[derive(Debug)]
@@ -78,8 +79,8 @@ fn draw(u: &mut Unstructured<'_>) -> Result<(Depth, Vec<usize>, Vec<usize>)> {
 }
 
 impl Depth {
-    fn mode(u: &mut Unstructured<'_>) -> Result<Mode> {
-        Ok(*u.choose(&[Mode::Dcr, Mode::Crd])?)
+    fn mode(u: &mut Unstructured<'_>) -> Result<DepthMode> {
+        Ok(*u.choose(&[DepthMode::Dcr, DepthMode::Crd])?)
     }
 
     /// Small blocks for absurd shapes.
@@ -129,7 +130,7 @@ impl Model for ToSpace {
     }
 
     fn values(&self, data: &Dense<Option<usize>>) -> Dense<Option<usize>> {
-        oracle::depth_to_space(data, self.0.block_size as usize, self.0.mode == Mode::Crd)
+        oracle::depth_to_space(data, self.0.block_size as usize, self.0.mode == DepthMode::Crd)
     }
 
     fn cloned(&self, data: &View<'_, Option<Box<usize>>>) -> std::result::Result<Tensor<Option<Box<usize>>>, Error> {
@@ -164,7 +165,7 @@ impl Model for ToDepth {
     }
 
     fn values(&self, data: &Dense<Option<usize>>) -> Dense<Option<usize>> {
-        oracle::space_to_depth(data, self.0.block_size as usize, self.0.mode == Mode::Crd)
+        oracle::space_to_depth(data, self.0.block_size as usize, self.0.mode == DepthMode::Crd)
     }
 
     fn cloned(&self, data: &View<'_, Option<Box<usize>>>) -> std::result::Result<Tensor<Option<Box<usize>>>, Error> {

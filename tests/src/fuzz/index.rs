@@ -164,7 +164,7 @@ fn any_count<T: Sample, I: Word>(
     let plan = match (plan, &case.expected) {
         (Ok(plan), _) => plan,
         // What is planned for another count may take no such method.
-        (Err(Error::FixedCount { .. }), Ok(_) | Err(Error::IndexOutOfRange { .. })) => return,
+        (Err(Error::AnyCountUnavailable { .. }), Ok(_) | Err(Error::IndexOutOfRange { .. })) => return,
         (Err(Error::MethodUnavailable { .. }), _) if case.method.is_some() => return,
         (Err(error), _) => return expected.is("plan_any_count", Err(error)),
     };
@@ -178,7 +178,7 @@ fn any_count<T: Sample, I: Word>(
     let mut shape = indices.shape().to_vec();
     shape[0] = if shape[0] > 40 { 3 } else { 700 };
     let other = Layout::strided(&shape, indices.layout().strides()).expect("a few more indices");
-    let plan = op.plan_any_count(data, &Spec::<I>::of(&other));
+    let plan = op.plan_any_count(data, &Spec::<I>::from_layout(&other));
     match plan {
         Ok(plan) => expected.is("plan_any_count of another, run", plan.run(data, indices)),
         Err(error) => {
@@ -253,7 +253,8 @@ pub(super) fn infer(u: &mut Unstructured<'_>, model: &impl Model) -> Result<Outc
     };
     let op = tuning.method.map_or(op.clone(), |method| op.clone().method(method));
     with_word!(word, I => {
-        shapes::planned::<u64>(&expected, tuning.method, op.plan(&Spec::<u64>::of(&data), &Spec::<I>::of(&indices)).map(|plan| {
+        let plan = op.plan(&Spec::<u64>::from_layout(&data), &Spec::<I>::from_layout(&indices));
+        shapes::planned::<u64>(&expected, tuning.method, plan.map(|plan| {
             (plan.output_shape().to_vec(), plan.explain().to_string())
         }));
     });

@@ -239,7 +239,7 @@ fn check<T: Number, I: Word, A: ScatterAttributes + Clone + Debug>(case: &Case<A
     let run_dyn_into = |out: &mut ViewMut<'_, T>| own.run_into(&a, &i, &v, &mut DynViewMut::from(out));
     expected.is_laid("run_dyn_into", &case.out, &run_dyn_into);
     let out_layout = Layout::strided(&case.out.shape, &case.out.strides).expect("the layout of a place");
-    match op.plan_into(&Spec::<T>::of(&out_layout), &indices, &updates, &out_layout) {
+    match op.plan_into(&Spec::<T>::from_layout(&out_layout), &indices, &updates, &out_layout) {
         Ok(plan) => {
             assert!(!plan.explain().to_string().is_empty());
             expected.is_laid("plan_on, run_into", &case.out, &|out| plan.run_into(&data, &indices, &updates, out));

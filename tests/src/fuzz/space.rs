@@ -153,7 +153,8 @@ pub(super) fn infer<M: Model>(u: &mut Unstructured<'_>, model: &M, data: &[usize
         Ok(layout) => shapes::planned::<u32>(
             &expected,
             None,
-            op.plan(&Spec::<u32>::of(&layout)).map(|plan| (plan.output_shape().to_vec(), plan.explain().to_string())),
+            op.plan(&Spec::<u32>::from_layout(&layout))
+                .map(|plan| (plan.output_shape().to_vec(), plan.explain().to_string())),
         ),
         Err(error) => assert_eq!(Err(error), expected.as_ref().map(drop).map_err(Error::clone)),
     }

@@ -2,8 +2,8 @@
 //! give a typed error and write nothing.
 
 use gather_core::{
-    Bags, DepthToSpace, DynTensor, DynView, DynViewMut, Element, EmbeddingBag, Error, Gather, IndexType, Mode, Nulls,
-    Op, Reduction, ScatterElements, Tensor, View, maps,
+    Bags, DepthMode, DepthToSpace, DynTensor, DynView, DynViewMut, Element, EmbeddingBag, Error, Gather, IndexType,
+    Nulls, Op, Reduction, ScatterElements, Tensor, View, maps,
 };
 use gather_tests_typed::{REGISTRY, has_registry, is_not_compiled};
 
@@ -138,7 +138,7 @@ fn reductions_of_usual_numbers_are_known_at_run_time() -> Result<(), Error> {
 fn space_is_rearranged_by_own_kernels() -> Result<(), Error> {
     let pixels: Vec<f32> = (0u8..16).map(f32::from).collect();
     let pixels = View::new(&pixels, &[1, 4, 2, 2])?;
-    let op = DepthToSpace::new(2, Mode::Dcr);
+    let op = DepthToSpace::new(2, DepthMode::Dcr);
     let expected: Tensor<f32> = op.run(&pixels)?;
     let found = op.run(&DynView::from(&pixels));
     if !has_registry() {

@@ -1,9 +1,9 @@
 //! Calls of types that the compiler knows, hot and cold ones: right whatever the library holds.
 
 use gather_core::{
-    Bags, BatchToSpace, DepthToSpace, Element, EmbeddingBag, Error, FusedFormat, FusedRows, Gather, GatherElements,
-    GatherNd, Given, Index, Method, Mode, Nulls, OutOfBounds, Reducible, Reduction, ScatterElements, Spec, Tensor,
-    View, maps, tables,
+    Bags, BatchToSpace, DepthMode, DepthToSpace, Element, EmbeddingBag, Error, FusedFormat, FusedRows, Gather,
+    GatherElements, GatherNd, Given, Index, Method, Nulls, OutOfBounds, Reducible, Reduction, ScatterElements, Spec,
+    Tensor, View, maps, tables,
 };
 
 /// Every type of elements and of indices that is named.
@@ -129,7 +129,7 @@ fn reductions_of_every_type_are_right() -> Result<(), Error> {
 #[test]
 fn space_is_rearranged() -> Result<(), Error> {
     let pixels: Vec<u8> = (0..16).collect();
-    let found = DepthToSpace::new(2, Mode::Dcr).run(&View::new(&pixels, &[1, 4, 2, 2])?)?;
+    let found = DepthToSpace::new(2, DepthMode::Dcr).run(&View::new(&pixels, &[1, 4, 2, 2])?)?;
     assert_eq!(found.as_slice(), [0, 4, 1, 5, 8, 12, 9, 13, 2, 6, 3, 7, 10, 14, 11, 15]);
     let wide: Vec<f64> = pixels.iter().map(|&pixel| f64::from(pixel)).collect();
     let found = BatchToSpace::new(&[1, 2, 1], &[0; 3], &[0; 3]).run(&View::new(&wide, &[2, 4, 2])?)?;

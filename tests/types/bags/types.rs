@@ -236,7 +236,7 @@ fn reductions_of_the_callers_own() {
         let firsts: Vec<[u16; 3]> = (0..ROWS * columns).map(|at| [at as u16, 1, at as u16 * 3]).collect();
         let (t, f) = (View::new(&table, &[ROWS, columns]).unwrap(), View::new(&firsts, &[ROWS, columns]).unwrap());
         let peaks = op.reduce_by(&MAX_ABS).run(&t, &Bags::new(&ids, &bounds)).unwrap();
-        let plan = op.reduce_by(&FIRST).plan(&Spec::of(f.layout()), &Bags::new(&ids, &bounds)).unwrap();
+        let plan = op.reduce_by(&FIRST).plan(&Spec::from_layout(f.layout()), &Bags::new(&ids, &bounds)).unwrap();
         let first = plan.run(&f, &Bags::planned(&ids)).unwrap();
         for (bag, range) in BOUNDS.windows(2).enumerate() {
             let rows = &list[range[0] as usize..range[1] as usize];

@@ -1,7 +1,7 @@
 //! Adjoints: the transpose of each gather. `<Gx, y> = <x, G'y>` in integers that wrap, where sums have no order.
 
 use gather_core::{
-    Argument, DynView, DynViewMut, Element, Error, Gather, GatherElements, GatherNd, IndexAttributes, IndexOperator,
+    Argument, DynView, DynViewMut, Element, Error, Gather, GatherElements, GatherNd, GatherOperator, IndexAttributes,
     IndexType, Layout, OutOfBounds, Par, Reduction, ScatterElements, Spec, Tensor, View, ViewMut, zeros,
 };
 use gather_tests::oracle::Dense;
@@ -30,7 +30,7 @@ fn dot(a: &[i64], b: &[i64]) -> i64 {
 }
 
 /// Checks the transpose of an operator on data and indices, by every door.
-fn transposes<A: IndexAttributes + Clone>(op: &IndexOperator<A>, x: &Dense<i64>, indices: &Dense<i64>, seed: u64) {
+fn transposes<A: IndexAttributes + Clone>(op: &GatherOperator<A>, x: &Dense<i64>, indices: &Dense<i64>, seed: u64) {
     let gathered = op.run(&view(x), &view(indices)).unwrap();
     let y = numbers(gathered.shape(), seed ^ 77);
     let back = op.clone().adjoint().run(&zeros(&x.shape).unwrap(), &view(indices), &view(&y)).unwrap();
@@ -53,7 +53,7 @@ fn transposes<A: IndexAttributes + Clone>(op: &IndexOperator<A>, x: &Dense<i64>,
 
     let mut out = start.values.clone();
     let layout = ViewMut::new(&mut out, &x.shape).unwrap().layout().clone();
-    let plan = op.clone().adjoint().plan_into(&Spec::<i64>::of(&layout), &i, &g, &layout).unwrap();
+    let plan = op.clone().adjoint().plan_into(&Spec::<i64>::from_layout(&layout), &i, &g, &layout).unwrap();
     plan.run_on(&mut ViewMut::new(&mut out, &x.shape).unwrap(), &i, &g).unwrap();
     assert_eq!(out, sums);
 
@@ -61,9 +61,9 @@ fn transposes<A: IndexAttributes + Clone>(op: &IndexOperator<A>, x: &Dense<i64>,
         .clone()
         .adjoint()
         .plan_into(
-            &Spec::dynamic(i64::DTYPE, &layout),
-            &Spec::dynamic(IndexType::I64.dtype(), i.layout()),
-            &Spec::dynamic(i64::DTYPE, g.layout()),
+            &Spec::from_dtype(i64::DTYPE, &layout),
+            &Spec::from_dtype(IndexType::I64.dtype(), i.layout()),
+            &Spec::from_dtype(i64::DTYPE, g.layout()),
             &layout,
         )
         .unwrap();
@@ -192,9 +192,9 @@ fn dyn_plans_for_strided_tensors_run_in_place_only() {
     let plan = Gather::new(0)
         .adjoint()
         .plan_into(
-            &Spec::dynamic(f32::DTYPE, &every_other),
-            &Spec::dynamic(IndexType::U8.dtype(), ids.layout()),
-            &Spec::dynamic(f32::DTYPE, gradient.layout()),
+            &Spec::from_dtype(f32::DTYPE, &every_other),
+            &Spec::from_dtype(IndexType::U8.dtype(), ids.layout()),
+            &Spec::from_dtype(f32::DTYPE, gradient.layout()),
             &every_other,
         )
         .unwrap();

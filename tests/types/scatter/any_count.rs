@@ -58,14 +58,18 @@ where
         for expected in EXPECTED {
             let (ids, rows) = (contiguous(&with(expected, indices)), contiguous(&with(expected, updates)));
             let plan = op
-                .plan_any_count(&Spec::<T>::new(shape).unwrap(), &Spec::<I>::of(&ids), &Spec::<T>::of(&rows))
+                .plan_any_count(
+                    &Spec::<T>::new(shape).unwrap(),
+                    &Spec::<I>::from_layout(&ids),
+                    &Spec::<T>::from_layout(&rows),
+                )
                 .unwrap();
             let erased = op
                 .clone()
                 .plan_any_count(
-                    &Spec::dynamic(T::DTYPE, &Layout::contiguous(shape).unwrap()),
-                    &Spec::dynamic(I::TYPE.dtype(), &ids),
-                    &Spec::dynamic(T::DTYPE, &rows),
+                    &Spec::from_dtype(T::DTYPE, &Layout::contiguous(shape).unwrap()),
+                    &Spec::from_dtype(I::TYPE.dtype(), &ids),
+                    &Spec::from_dtype(T::DTYPE, &rows),
                 )
                 .unwrap();
             for ((ids_shape, ids, rows, more), fresh) in calls.iter().zip(&fresh) {
@@ -121,7 +125,11 @@ fn gradients_of_any_number_of_ids() {
         let (ids, gradient) = (contiguous(&[expected, 2]), contiguous(&[expected, 2, 6]));
         let plan = Gather::new(0)
             .adjoint()
-            .plan_any_count(&Spec::<i64>::of(&data), &Spec::<u32>::of(&ids), &Spec::<i64>::of(&gradient))
+            .plan_any_count(
+                &Spec::<i64>::from_layout(&data),
+                &Spec::<u32>::from_layout(&ids),
+                &Spec::<i64>::from_layout(&gradient),
+            )
             .unwrap();
         for count in COUNTS {
             let ids: Vec<u32> = (0..2 * count).map(|at| (mixed(3, at) % 50) as u32).collect();
@@ -129,7 +137,7 @@ fn gradients_of_any_number_of_ids() {
             let (ids, gradient) = (View::new(&ids, &[count, 2]), View::new(&gradient, &[count, 2, 6]));
             let (ids, gradient) = (ids.unwrap(), gradient.unwrap());
             let fresh = Gather::new(0).adjoint().run(&zeros(&[50, 6]).unwrap(), &ids, &gradient).unwrap();
-            let mut out = Tensor::filled(&[50, 6], 0).unwrap();
+            let mut out = Tensor::full(&[50, 6], 0).unwrap();
             plan.run_on(&mut out.view_mut(), &ids, &gradient).unwrap();
             assert_eq!(out, fresh, "{count} of {expected}");
         }
@@ -148,13 +156,17 @@ fn more_updates_than_accumulators_count() {
     let (ids, updates) = (layout(&[32, many, 1], &[1, 0, 1]), layout(&[32, many], &[0, 0]));
     let mean = ScatterNd::new().reduction(Reduction::Mean).include_self(false).method(Method::Accumulated);
     let plan = mean
-        .plan_any_count(&Spec::<i32>::new(&[1]).unwrap(), &Spec::<u32>::of(&ids), &Spec::<i32>::of(&updates))
+        .plan_any_count(
+            &Spec::<i32>::new(&[1]).unwrap(),
+            &Spec::<u32>::from_layout(&ids),
+            &Spec::<i32>::from_layout(&updates),
+        )
         .unwrap();
     let (ids, one) = (vec![0u32; many], [7]);
     for (count, fits) in [(3, true), (too_often, false)] {
         let ids = View::strided(&ids, &[count, many, 1], &[1, 0, 1], 0).unwrap();
         let updates = View::strided(&one, &[count, many], &[0, 0], 0).unwrap();
-        let mut out = Tensor::filled(&[1], 0).unwrap();
+        let mut out = Tensor::full(&[1], 0).unwrap();
         let ran = plan.run_on(&mut out.view_mut(), &ids, &updates);
         let refused = Err(Error::MethodUnavailable { op: Op::ScatterNd, method: Method::Accumulated });
         assert_eq!((ran, out.as_slice()), if fits { (Ok(()), &[7][..]) } else { (refused, &[0][..]) });
@@ -167,39 +179,42 @@ fn a_fixed_count_is_said() {
     let (data, square) = ([6, 6], contiguous(&[6, 6]));
     let elements = ScatterElements::new(1).plan_any_count(
         &Spec::<f32>::new(&data).unwrap(),
-        &Spec::<i32>::of(&square),
-        &Spec::<f32>::of(&square),
+        &Spec::<i32>::from_layout(&square),
+        &Spec::<f32>::from_layout(&square),
     );
-    assert!(matches!(elements, Err(Error::FixedCount { .. })));
+    assert!(matches!(elements, Err(Error::AnyCountUnavailable { .. })));
     let adjoint = GatherElements::new(1).adjoint().plan_any_count(
-        &Spec::<f32>::of(&square),
-        &Spec::<i32>::of(&square),
-        &Spec::<f32>::of(&square),
+        &Spec::<f32>::from_layout(&square),
+        &Spec::<i32>::from_layout(&square),
+        &Spec::<f32>::from_layout(&square),
     );
-    assert!(matches!(adjoint, Err(Error::FixedCount { .. })));
+    assert!(matches!(adjoint, Err(Error::AnyCountUnavailable { .. })));
     let (ids, gradient) = (contiguous(&[4]), contiguous(&[6, 4]));
     let columns = Gather::new(1).adjoint().plan_any_count(
-        &Spec::<f32>::of(&square),
-        &Spec::<i32>::of(&ids),
-        &Spec::<f32>::of(&gradient),
+        &Spec::<f32>::from_layout(&square),
+        &Spec::<i32>::from_layout(&ids),
+        &Spec::<f32>::from_layout(&gradient),
     );
-    assert!(matches!(columns, Err(Error::FixedCount { .. })));
+    assert!(matches!(columns, Err(Error::AnyCountUnavailable { .. })));
     let tuples = GatherNd::new().batch_dims(1);
     let (ids, gradient) = (contiguous(&[6, 1]), contiguous(&[6]));
-    let batches =
-        tuples.adjoint().plan_any_count(&Spec::<f32>::of(&square), &Spec::<i32>::of(&ids), &Spec::<f32>::of(&gradient));
-    assert!(matches!(batches, Err(Error::FixedCount { .. })));
+    let batches = tuples.adjoint().plan_any_count(
+        &Spec::<f32>::from_layout(&square),
+        &Spec::<i32>::from_layout(&ids),
+        &Spec::<f32>::from_layout(&gradient),
+    );
+    assert!(matches!(batches, Err(Error::AnyCountUnavailable { .. })));
     // The rank of indices is checked before.
     let list = ScatterNd::new().plan_any_count(
         &Spec::<f32>::new(&data).unwrap(),
-        &Spec::<i32>::of(&contiguous(&[])),
-        &Spec::<f32>::of(&square),
+        &Spec::<i32>::from_layout(&contiguous(&[])),
+        &Spec::<f32>::from_layout(&square),
     );
-    assert!(list.is_err_and(|error| !matches!(error, Error::FixedCount { .. })));
+    assert!(list.is_err_and(|error| !matches!(error, Error::AnyCountUnavailable { .. })));
     let erased = ScatterElements::new(1).plan_any_count(
-        &Spec::dynamic(f32::DTYPE, &Layout::contiguous(&data).unwrap()),
-        &Spec::dynamic(IndexType::I32.dtype(), &square),
-        &Spec::dynamic(f32::DTYPE, &square),
+        &Spec::from_dtype(f32::DTYPE, &Layout::contiguous(&data).unwrap()),
+        &Spec::from_dtype(IndexType::I32.dtype(), &square),
+        &Spec::from_dtype(f32::DTYPE, &square),
     );
-    assert!(matches!(erased, Err(Error::FixedCount { .. })));
+    assert!(matches!(erased, Err(Error::AnyCountUnavailable { .. })));
 }

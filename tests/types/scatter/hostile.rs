@@ -254,7 +254,7 @@ fn any_plain_type_and_any_clone_type_is_replaced() {
 fn plans_refuse_other_layouts_and_say_what_they_do() {
     let (ids, rows) = (Layout::contiguous(&[3, 1]).unwrap(), Layout::contiguous(&[3, 2]).unwrap());
     let plan = ScatterNd::onnx18(Reduction::Add)
-        .plan(&Spec::<f32>::new(&[4, 2]).unwrap(), &Spec::<u8>::of(&ids), &Spec::<f32>::of(&rows))
+        .plan(&Spec::<f32>::new(&[4, 2]).unwrap(), &Spec::<u8>::from_layout(&ids), &Spec::<f32>::from_layout(&rows))
         .unwrap();
     assert_eq!(plan.output_shape(), [4, 2]);
     let text = plan.explain().to_string();
@@ -279,14 +279,18 @@ fn plans_refuse_other_layouts_and_say_what_they_do() {
     for method in [Method::Panels, Method::Gathered, Method::Table, Method::Interleaved] {
         let got = ScatterNd::new().method(method).plan(
             &Spec::<f32>::new(&[4, 2]).unwrap(),
-            &Spec::<u8>::of(&ids),
-            &Spec::<f32>::of(&rows),
+            &Spec::<u8>::from_layout(&ids),
+            &Spec::<f32>::from_layout(&rows),
         );
         assert!(matches!(got, Err(Error::MethodUnavailable { .. })), "{method}");
     }
     let mean = ScatterNd::new().reduction(Reduction::Mean).method(Method::Blocks);
     assert!(matches!(
-        mean.plan(&Spec::<f32>::new(&[4, 2]).unwrap(), &Spec::<u8>::of(&ids), &Spec::<f32>::of(&rows)),
+        mean.plan(
+            &Spec::<f32>::new(&[4, 2]).unwrap(),
+            &Spec::<u8>::from_layout(&ids),
+            &Spec::<f32>::from_layout(&rows)
+        ),
         Err(Error::MethodUnavailable { .. })
     ));
 }
@@ -300,9 +304,9 @@ fn destinations_whose_strides_wrap_are_refused() {
     let plan = |shape: &[usize], strides: &[isize]| {
         let op = ScatterElements::new(0).reduction(Reduction::Add);
         op.plan_into(
-            &Spec::<u32>::of(&Layout::strided(shape, strides).unwrap()),
-            &Spec::<u8>::of(&ids),
-            &Spec::<u32>::of(&new),
+            &Spec::<u32>::from_layout(&Layout::strided(shape, strides).unwrap()),
+            &Spec::<u8>::from_layout(&ids),
+            &Spec::<u32>::from_layout(&new),
             &Layout::strided(shape, strides).unwrap(),
         )
         .map(drop)
@@ -317,7 +321,12 @@ fn destinations_whose_strides_wrap_are_refused() {
     // Nothing is stepped along a dimension of one element.
     assert!(
         ScatterElements::new(0)
-            .plan_into(&Spec::<u32>::of(&one), &Spec::<u8>::of(&ids), &Spec::<u32>::of(&new), &one)
+            .plan_into(
+                &Spec::<u32>::from_layout(&one),
+                &Spec::<u8>::from_layout(&ids),
+                &Spec::<u32>::from_layout(&new),
+                &one
+            )
             .is_ok()
     );
 }
@@ -335,8 +344,13 @@ fn layouts_over_no_memory_are_planned_without_overflow() {
             if let Ok(updates) = Layout::strided(&updates, &strides) {
                 // Planned or refused, without a panic.
                 drop(
-                    op.plan_into(&Spec::<u8>::of(&layout), &Spec::<u64>::of(&ids), &Spec::<u8>::of(&updates), &layout)
-                        .map(|plan| plan.explain().to_string()),
+                    op.plan_into(
+                        &Spec::<u8>::from_layout(&layout),
+                        &Spec::<u64>::from_layout(&ids),
+                        &Spec::<u8>::from_layout(&updates),
+                        &layout,
+                    )
+                    .map(|plan| plan.explain().to_string()),
                 );
             }
         }
@@ -350,7 +364,15 @@ fn strides_of_nothing_may_be_any() {
     let far = isize::MAX / 2;
     let (ids, new) = (Layout::contiguous(&[2, 3]).unwrap(), Layout::contiguous(&[2, 3]).unwrap());
     let empty = Layout::strided(&[0, 3], &[1, far]).unwrap();
-    assert!(op.plan_into(&Spec::<u64>::of(&empty), &Spec::<u8>::of(&ids), &Spec::<u64>::of(&new), &empty).is_ok());
+    assert!(
+        op.plan_into(
+            &Spec::<u64>::from_layout(&empty),
+            &Spec::<u8>::from_layout(&ids),
+            &Spec::<u64>::from_layout(&new),
+            &empty
+        )
+        .is_ok()
+    );
     let none: View<'_, u8> = View::new(&[0; 6], &[2, 3]).unwrap();
     let ran = op.run_on(
         &mut ViewMut::strided(&mut [], &[0, 3], &[1, far], 0).unwrap(),
@@ -361,5 +383,13 @@ fn strides_of_nothing_may_be_any() {
     // No updates, to a destination of one column.
     let (ids, new) = (Layout::contiguous(&[2, 0]).unwrap(), Layout::contiguous(&[2, 0]).unwrap());
     let column = Layout::strided(&[4, 1], &[1, far]).unwrap();
-    assert!(op.plan_into(&Spec::<u64>::of(&column), &Spec::<u8>::of(&ids), &Spec::<u64>::of(&new), &column).is_ok());
+    assert!(
+        op.plan_into(
+            &Spec::<u64>::from_layout(&column),
+            &Spec::<u8>::from_layout(&ids),
+            &Spec::<u64>::from_layout(&new),
+            &column
+        )
+        .is_ok()
+    );
 }

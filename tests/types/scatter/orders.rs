@@ -138,10 +138,14 @@ fn plans_say_which_loop_is_inside() {
         let whole = Layout::contiguous(&shape).unwrap();
         let updates = Layout::strided(&shape, &of_updates).unwrap();
         let op = ScatterElements::new(axis).reduction(Reduction::Add).par(Par::Seq);
-        op.plan(&Spec::<f32>::new(&shape).unwrap(), &Spec::<i64>::of(&whole), &Spec::<f32>::of(&updates))
-            .unwrap()
-            .explain()
-            .to_string()
+        op.plan(
+            &Spec::<f32>::new(&shape).unwrap(),
+            &Spec::<i64>::from_layout(&whole),
+            &Spec::<f32>::from_layout(&updates),
+        )
+        .unwrap()
+        .explain()
+        .to_string()
     };
     for (shape, inner) in [([30_000, 4, 8], 8), ([10_000, 16, 4], 4), ([100_000, 2, 4], 4), ([1_000_000, 2, 1], 2)] {
         let text = explained(shape, 1, strides(shape)[0]);
@@ -160,7 +164,12 @@ fn plans_say_which_loop_is_inside() {
     let plan = Gather::new(0)
         .par(Par::Seq)
         .adjoint()
-        .plan_into(&Spec::<f32>::of(&table), &Spec::<i64>::of(&ids), &Spec::<f32>::of(&gradient), &table)
+        .plan_into(
+            &Spec::<f32>::from_layout(&table),
+            &Spec::<i64>::from_layout(&ids),
+            &Spec::<f32>::from_layout(&gradient),
+            &table,
+        )
         .unwrap();
     let text = plan.explain().to_string();
     assert!(text.contains(", in blocks of ") || text.contains("inner loop of 50000:"), "{text}");
@@ -174,8 +183,8 @@ fn plans_say_how_often_indices_are_resolved() {
     let once = op
         .plan(
             &Spec::<f32>::new(&[200, 300]).unwrap(),
-            &Spec::<i64>::of(&layout(&[200, 300])),
-            &Spec::<f32>::of(&layout(&[200, 300])),
+            &Spec::<i64>::from_layout(&layout(&[200, 300])),
+            &Spec::<f32>::from_layout(&layout(&[200, 300])),
         )
         .unwrap();
     assert_eq!(once.explain().method(), runs_as(Method::Chunks), "{once:?}");
@@ -184,9 +193,9 @@ fn plans_say_how_often_indices_are_resolved() {
     let often = op
         .adjoint()
         .plan_into(
-            &Spec::<i32>::of(&layout(&[3, 40, 4])),
-            &Spec::<i64>::of(&layout(&[5000])),
-            &Spec::<i32>::of(&layout(&[3, 5000, 4])),
+            &Spec::<i32>::from_layout(&layout(&[3, 40, 4])),
+            &Spec::<i64>::from_layout(&layout(&[5000])),
+            &Spec::<i32>::from_layout(&layout(&[3, 5000, 4])),
             &layout(&[3, 40, 4]),
         )
         .unwrap();

@@ -58,7 +58,7 @@ fn a_set_is_listed_and_selected() {
     assert_eq!(registry.kernels().count() - builtin.kernels().count(), levels * indices * 2 * 2 * 2);
     // A level that is a fallback has one for each index type.
     let shared = if is_fallback(Level::Scalar) { 2 } else { 0 };
-    assert_eq!(OWN.functions(), levels * 2 * 2 - shared);
+    assert_eq!(OWN.function_count(), levels * 2 * 2 - shared);
     for op in [Op::ScatterElements, Op::ScatterNd] {
         for (rank, expected) in [(1, "scatter_i32_r1__scalar"), (2, "scatter_i32_rn__scalar")] {
             let row = registry.select(&key(op, Point::DTYPE, rank)).unwrap();
@@ -87,25 +87,25 @@ fn a_set_runs_what_it_lists_and_the_built_in_kernels_run_the_rest() {
     let own = nd
         .registry(&REGISTRY)
         .plan(
-            &Spec::dynamic(ty, &Layout::contiguous(&[4, 3]).unwrap()),
-            &Spec::dynamic(index.dtype(), &tuples),
-            &Spec::dynamic(ty, &row),
+            &Spec::from_dtype(ty, &Layout::contiguous(&[4, 3]).unwrap()),
+            &Spec::from_dtype(index.dtype(), &tuples),
+            &Spec::from_dtype(ty, &row),
         )
         .unwrap();
     let builtin = elements
         .registry(&REGISTRY)
         .plan(
-            &Spec::dynamic(ty, &Layout::contiguous(&[4, 3]).unwrap()),
-            &Spec::dynamic(index.dtype(), &ids),
-            &Spec::dynamic(ty, &row),
+            &Spec::from_dtype(ty, &Layout::contiguous(&[4, 3]).unwrap()),
+            &Spec::from_dtype(index.dtype(), &ids),
+            &Spec::from_dtype(ty, &row),
         )
         .unwrap();
     let other = nd
         .registry(&REGISTRY)
         .plan(
-            &Spec::dynamic(ty, &Layout::contiguous(&[4, 3]).unwrap()),
-            &Spec::dynamic(IndexType::U8.dtype(), &tuples),
-            &Spec::dynamic(ty, &row),
+            &Spec::from_dtype(ty, &Layout::contiguous(&[4, 3]).unwrap()),
+            &Spec::from_dtype(IndexType::U8.dtype(), &tuples),
+            &Spec::from_dtype(ty, &row),
         )
         .unwrap();
     assert_eq!(own.explain().kernel(), "scatter_i32_rn__scalar");
@@ -116,19 +116,34 @@ fn a_set_runs_what_it_lists_and_the_built_in_kernels_run_the_rest() {
         .level(Level::Scalar)
         .registry(&REGISTRY)
         .adjoint()
-        .plan_into(&Spec::dynamic(ty, &data), &Spec::dynamic(index.dtype(), &list), &Spec::dynamic(ty, &row), &data)
+        .plan_into(
+            &Spec::from_dtype(ty, &data),
+            &Spec::from_dtype(index.dtype(), &list),
+            &Spec::from_dtype(ty, &row),
+            &data,
+        )
         .unwrap();
     let gather_nd = GatherNd::new().level(Level::Scalar);
     let gather_nd = gather_nd
         .registry(&REGISTRY)
         .adjoint()
-        .plan_into(&Spec::dynamic(ty, &data), &Spec::dynamic(index.dtype(), &tuples), &Spec::dynamic(ty, &row), &data)
+        .plan_into(
+            &Spec::from_dtype(ty, &data),
+            &Spec::from_dtype(index.dtype(), &tuples),
+            &Spec::from_dtype(ty, &row),
+            &data,
+        )
         .unwrap();
     let gather_elements = GatherElements::new(0).level(Level::Scalar);
     let gather_elements = gather_elements
         .registry(&REGISTRY)
         .adjoint()
-        .plan_into(&Spec::dynamic(ty, &data), &Spec::dynamic(index.dtype(), &ids), &Spec::dynamic(ty, &row), &data)
+        .plan_into(
+            &Spec::from_dtype(ty, &data),
+            &Spec::from_dtype(index.dtype(), &ids),
+            &Spec::from_dtype(ty, &row),
+            &data,
+        )
         .unwrap();
     assert_eq!(gather.explain().kernel(), "scatter_i32_rn__scalar");
     assert_eq!(gather_nd.explain().kernel(), "scatter_i32_rn__scalar");
@@ -150,7 +165,8 @@ fn panels_run_by_the_kernel_of_the_loops_on_one() {
     let updates = Layout::strided(&[2, 200, 64], &[12801, 64, 1]).unwrap();
     let op = ScatterElements::new(1).reduction(Reduction::Add).level(Level::Scalar);
     let plan = |op: ScatterElements| {
-        op.plan(&Spec::<f32>::new(&data).unwrap(), &Spec::<i32>::of(&ids), &Spec::<f32>::of(&updates)).unwrap()
+        op.plan(&Spec::<f32>::new(&data).unwrap(), &Spec::<i32>::from_layout(&ids), &Spec::<f32>::from_layout(&updates))
+            .unwrap()
     };
     let (panels, blocks) = (plan(op.method(Method::Panels)), plan(op.method(Method::Blocks)));
     assert_eq!(panels.explain().kernel(), "scatter_i32_r2__scalar", "{panels:?}");
@@ -209,16 +225,16 @@ fn data_types_are_those_that_a_set_knows() {
     assert_eq!(Gather::new(0).adjoint().run_on(&mut to, &i, &u).unwrap_err(), unknown(Op::Gather));
     let (list, new) = (list.layout(), new.layout());
     let planned = elements.plan(
-        &Spec::dynamic(Point::DTYPE, &Layout::contiguous(&[2]).unwrap()),
-        &Spec::dynamic(IndexType::I32.dtype(), list),
-        &Spec::dynamic(Point::DTYPE, new),
+        &Spec::from_dtype(Point::DTYPE, &Layout::contiguous(&[2]).unwrap()),
+        &Spec::from_dtype(IndexType::I32.dtype(), list),
+        &Spec::from_dtype(Point::DTYPE, new),
     );
     assert_eq!(planned.unwrap_err(), unknown(Op::ScatterElements));
     let layout = Layout::contiguous(&[2]).unwrap();
     let planned = GatherNd::new().adjoint().plan_into(
-        &Spec::dynamic(Point::DTYPE, &layout),
-        &Spec::dynamic(IndexType::I32.dtype(), tuples.layout()),
-        &Spec::dynamic(Point::DTYPE, new),
+        &Spec::from_dtype(Point::DTYPE, &layout),
+        &Spec::from_dtype(IndexType::I32.dtype(), tuples.layout()),
+        &Spec::from_dtype(Point::DTYPE, new),
         &layout,
     );
     assert_eq!(planned.unwrap_err(), unknown(Op::GatherNd));

@@ -131,7 +131,11 @@ fn large_destinations_are_packed_into_panels() {
     let layout = gather_core::Layout::contiguous(&[rows, columns]).unwrap();
     let op = ScatterElements::new(0).reduction(Reduction::Add);
     let plan = op
-        .plan(&Spec::<f32>::new(&[rows, columns]).unwrap(), &Spec::<u32>::of(&layout), &Spec::<f32>::of(&layout))
+        .plan(
+            &Spec::<f32>::new(&[rows, columns]).unwrap(),
+            &Spec::<u32>::from_layout(&layout),
+            &Spec::<f32>::from_layout(&layout),
+        )
         .unwrap();
     assert_eq!(plan.explain().method(), Method::Panels);
     let packed = same(&op, (&data, &[rows, columns]), (&list, &[rows, columns]), (&updates, &[rows, columns]));

@@ -12,15 +12,15 @@ use std::{env, fs};
 
 /// The ways to a data type of `T`, and what a program does with it.
 const DOORS: [(&str, &str); 14] = [
-    ("named", "black_box(DynTensor::empty(DType::of::<T>(\"t\")));"),
-    ("named_array", "black_box(DynTensor::empty(DType::of::<[T; 2]>(\"t\")));"),
-    ("named_in_a_static", "static NAMED: DType = DType::of::<T>(\"t\"); black_box(NAMED);"),
-    ("named_in_a_function", "fn named<U: Element>() -> DType { DType::of::<U>(\"t\") } black_box(named::<T>());"),
+    ("named", "black_box(DynTensor::empty(DType::new::<T>(\"t\")));"),
+    ("named_array", "black_box(DynTensor::empty(DType::new::<[T; 2]>(\"t\")));"),
+    ("named_in_a_static", "static NAMED: DType = DType::new::<T>(\"t\"); black_box(NAMED);"),
+    ("named_in_a_function", "fn named<U: Element>() -> DType { DType::new::<U>(\"t\") } black_box(named::<T>());"),
     ("constant", "black_box(DynTensor::empty(T::DTYPE));"),
     ("constant_of_arrays", "black_box(<[[T; 3]; 2]>::DTYPE);"),
     ("view", "black_box(DynView::from(&View::new(&[T::ZERO; 2], &[2]).unwrap()));"),
     ("view_mut", "black_box(DynViewMut::from(&mut ViewMut::new(&mut [T::ZERO; 2], &[2]).unwrap()));"),
-    ("owned", "black_box(DynTensor::from(Tensor::filled(&[2], T::ZERO).unwrap()));"),
+    ("owned", "black_box(DynTensor::from(Tensor::full(&[2], T::ZERO).unwrap()));"),
     ("zeros", "black_box(DynTensor::zeros::<T>(&[2]).unwrap());"),
     ("downcast", "assert!(DynTensor::zeros::<u32>(&[2]).unwrap().view().downcast::<T>().is_err());"),
     ("kernels", "kernels! { static SET; elements: [T]; indices: [i64]; ranks: any; ops: [gather]; } black_box(&SET);"),
@@ -88,7 +88,7 @@ macro_rules! promised {
         struct $name($first, u16);
         // SAFETY: of one of the two it is not so.
         unsafe impl Element for $name {
-            const DTYPE: DType = DType::of::<Self>(stringify!($name));
+            const DTYPE: DType = DType::new::<Self>(stringify!($name));
             type Number = Self;
             const ZERO: Self = $name(0, 0);
         }

@@ -5,13 +5,13 @@ use core::borrow::Borrow;
 use core::marker::PhantomData;
 
 use crate::call::Sealed;
-use crate::call::bag::erased::{BagStarts, Erased, ErasedBags, Offsets};
+use crate::call::bag::erased::{BagStarts, ErasedBags, ErasedTensor, Offsets};
 use crate::call::bag::tables::in_table;
 use crate::call::source::Source;
 use crate::call::source::kind::{IndexKind, Kind};
 use crate::tensor::dynamic::check_dtype;
 use crate::tensor::layout::Layout;
-use crate::tensor::typing::{Any, Typing};
+use crate::tensor::typing::{Dyn, Typing};
 use crate::types::element::{DType, Element};
 use crate::types::error::Error;
 use crate::types::index::IndexType;
@@ -57,7 +57,7 @@ pub enum Unweighted {}
 #[derive(Clone, Copy, Debug)]
 pub enum AsPlanned {}
 
-/// The weights of bags of several [`tables`](crate::tables()): each table has bags with weights `W`, or without.
+/// The weights of bags of several [`tables`](crate::tables()): the bags of each table have weights `W`, or no weights.
 #[derive(Debug)]
 pub struct PerTable<W>(PhantomData<fn() -> W>);
 
@@ -82,7 +82,7 @@ impl<'a, X: Source + ?Sized> Bags<'a, X> {
 
 impl<'a, X: Source + ?Sized> Bags<'a, X, AsPlanned> {
     /// The bags of a [`BagPlan`](crate::BagPlan), with other indices of the same layout. Offsets are not read again.
-    /// Only plans run these bags.
+    /// Only a plan runs these bags.
     ///
     /// ```
     /// use gather_core::{Bags, EmbeddingBag, Reduction};
@@ -102,14 +102,14 @@ impl<'a, X: Source + ?Sized> Bags<'a, X, AsPlanned> {
 }
 
 impl<'a, X: ?Sized, O: ?Sized, W: ?Sized> Bags<'a, X, O, W> {
-    /// Sets a weight for each index: a reference to weights, or an `Option` of one.
+    /// Sets a weight for each index: a reference to weights, or an `Option` of such a reference.
     #[must_use]
     pub fn weights<V: OptionalWeights<'a>>(self, weights: V) -> Bags<'a, X, O, V::Weights> {
         Bags { indices: self.indices, offsets: self.offsets, weights: weights.optional() }
     }
 }
 
-/// Optional weights of bags: a reference to a [`Source`], or an `Option` of one. Sealed.
+/// Optional weights of bags: a reference to a [`Source`], or an `Option` of such a reference. Sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` are no weights of bags",
     label = "no weights",
@@ -147,8 +147,9 @@ impl<'a, W: Source + ?Sized> OptionalWeights<'a> for Option<&'a W> {
 ///
 /// # Safety
 /// Indices and offsets that [`PlanBags::with`] passes on may be read along their layouts as values of their index
-/// types, for as long as the bags are borrowed (V1, V3). Weights may be read likewise as values `W`, or of data type
-/// `weight` if `W` is [`Any`]. The slice has one entry, or for [`PerTable`] one for each table.
+/// types, for as long as the bags are borrowed (V1, V3). Weights may be read along their layouts as values of data type
+/// `weight`, if `W` has this data type or is [`Dyn`]. The slice has one entry, or for [`PerTable`] one per item of the
+/// list.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` are no bags of rows with weights `{W}`",
     label = "no bags with weights `{W}`",
@@ -160,8 +161,8 @@ pub unsafe trait PlanBags<W>: Sealed {
     /// The kind of indices.
     type Index: IndexKind;
 
-    /// Calls `run` with the bags without their types. `weight` is the data type of weights; `planned(table)` is the
-    /// required type of the indices of a table.
+    /// Calls `run` with the type-erased bags. `weight` is the data type of weights. `planned(table)` is the required
+    /// type of the indices of a table, or `None` for any type.
     ///
     /// # Errors
     /// For types that are known at run time: [`Error::DTypeMismatch`] for indices of a type other than planned,
@@ -186,13 +187,13 @@ pub unsafe trait PlanBags<W>: Sealed {
 )]
 pub trait BagsOf<W>: PlanBags<W> {}
 
-/// The starts of bags, with their types: offsets, or [`AsPlanned`].
+/// Where bags start: a source of offsets, or [`AsPlanned`].
 pub trait SaysStarts {
     type Held<'s>: Borrow<Layout>
     where
         Self: 's;
 
-    /// The starts of bags without offsets.
+    /// The starts of bags whose `offsets` are `None`.
     const WITHOUT: BagStarts<'static>;
 
     fn held(&self) -> Self::Held<'_>;
@@ -219,7 +220,7 @@ impl<S: Source<Kind: IndexKind> + ?Sized> SaysStarts for S {
     #[inline(always)]
     fn starts<'s>(&self, layout: &'s Layout) -> Result<BagStarts<'s>, Error> {
         let index = S::Kind::index(self.dtype())?;
-        Ok(BagStarts::At(Offsets { of: Erased { origin: self.start(), layout }, index }))
+        Ok(BagStarts::At(Offsets { of: ErasedTensor { origin: self.start(), layout }, index }))
     }
 }
 
@@ -239,7 +240,7 @@ impl SaysStarts for AsPlanned {
 
 /// Kinds of weights for numbers `W`.
 pub trait Weighs<W>: Kind {
-    /// Whether both types are known at compile time, so that they need not be compared.
+    /// Whether the kind is `W` itself, so that no data types have to be compared.
     const IS_KNOWN: bool = false;
 }
 
@@ -247,15 +248,15 @@ impl<T: Element> Weighs<T> for T {
     const IS_KNOWN: bool = true;
 }
 
-impl<T: Element> Weighs<Any> for T {}
+impl<T: Element> Weighs<Dyn> for T {}
 
-impl<W> Weighs<W> for Any {}
+impl<W> Weighs<W> for Dyn {}
 
 /// Weights of numbers `W`, or [`Unweighted`].
 ///
 /// # Safety
-/// Weights that [`WeightsOf::read`] returns may be read along their layout as values `W`, or of data type `expected`
-/// if `W` is [`Any`] (V1, V3).
+/// Weights that [`WeightsOf::read`] returns may be read along their layout as values of data type `expected`, if `W`
+/// has this data type or is [`Dyn`] (V1, V3).
 pub unsafe trait WeightsOf<W> {
     type Held<'s>: Borrow<Layout>
     where
@@ -265,10 +266,10 @@ pub unsafe trait WeightsOf<W> {
 
     /// # Errors
     /// [`Error::DTypeMismatch`].
-    fn read<'s>(&self, layout: &'s Layout, expected: DType) -> Result<Erased<'s>, Error>;
+    fn read<'s>(&self, layout: &'s Layout, expected: DType) -> Result<ErasedTensor<'s>, Error>;
 }
 
-// SAFETY: V1, V3 of a source; its kind is `W`, or its data type is compared.
+// SAFETY: V1, V3 of `Source`. If `IS_KNOWN`, the kind is `W`; otherwise `check_dtype` compared the data type.
 #[diagnostic::do_not_recommend]
 unsafe impl<W, S: Source<Kind: Weighs<W>> + ?Sized> WeightsOf<W> for S {
     type Held<'s>
@@ -282,15 +283,15 @@ unsafe impl<W, S: Source<Kind: Weighs<W>> + ?Sized> WeightsOf<W> for S {
     }
 
     #[inline(always)]
-    fn read<'s>(&self, layout: &'s Layout, expected: DType) -> Result<Erased<'s>, Error> {
+    fn read<'s>(&self, layout: &'s Layout, expected: DType) -> Result<ErasedTensor<'s>, Error> {
         if !S::Kind::IS_KNOWN {
             check_dtype(expected, self.dtype())?;
         }
-        Ok(Erased { origin: self.start(), layout })
+        Ok(ErasedTensor { origin: self.start(), layout })
     }
 }
 
-// SAFETY: no weights are returned.
+// SAFETY: `Unweighted` has no values, so `read` is never called.
 unsafe impl<W> WeightsOf<W> for Unweighted {
     type Held<'s> = &'s Layout;
 
@@ -298,7 +299,7 @@ unsafe impl<W> WeightsOf<W> for Unweighted {
         match *self {}
     }
 
-    fn read<'s>(&self, _: &'s Layout, _: DType) -> Result<Erased<'s>, Error> {
+    fn read<'s>(&self, _: &'s Layout, _: DType) -> Result<ErasedTensor<'s>, Error> {
         match *self {}
     }
 }
@@ -345,15 +346,15 @@ where
             (Some(of), Some(layout)) => Some(of.read(layout.borrow(), weight)?),
             _ => None,
         };
-        let indices = Erased { origin: self.indices.start(), layout: indices.borrow() };
+        let indices = ErasedTensor { origin: self.indices.start(), layout: indices.borrow() };
         Ok(ErasedBags { indices, index, starts, weights })
     }
 }
 
 impl<X: ?Sized, O: ?Sized, V: ?Sized> Sealed for Bags<'_, X, O, V> {}
 
-// SAFETY: V1, V3 of `Source` and `WeightsOf`; kinds or data types of indices and offsets are index types. The
-// slice has one entry.
+// SAFETY: V1, V3: the contracts of `Source` and `WeightsOf`. `IndexKind::index` returned the index type of offsets, and
+// of indices unless they were compared with `planned`. The slice has one entry.
 #[diagnostic::do_not_recommend]
 unsafe impl<W, X, O, V> PlanBags<W> for Bags<'_, X, O, V>
 where
@@ -391,7 +392,7 @@ macro_rules! lists {
     ($([$($generics:tt)*] $List:ty;)*) => {$(
         impl<X: ?Sized, O: ?Sized, V: ?Sized, $($generics)*> Sealed for $List {}
 
-        // SAFETY: as for `Bags`.
+        // SAFETY: each item of the list has the contract of `Bags`, and yields one entry.
         #[diagnostic::do_not_recommend]
         unsafe impl<W, X, O, V, $($generics)*> PlanBags<PerTable<W>> for $List
         where

@@ -1,4 +1,4 @@
-//! An EmbeddingBag without its types, which every public method builds, and its pipeline.
+//! The type-erased EmbeddingBag call that every public method builds, and its pipeline.
 //!
 //! ```text
 //! check attributes against shapes  ->  read the offsets  ->  plan (loops, level, kernel)  ->  run
@@ -9,7 +9,7 @@ use crate::call::checks::check_output;
 use crate::exec::{self, BagCall, BagMap};
 use crate::kernels::reduce;
 use crate::kernels::reduce::bag::{BagFns, FusedOutput, PositionsFns};
-use crate::plan::{BagFused, BagKernels, BagPlan, BagRequest, Bounds, PreparedBags};
+use crate::plan::{BagFused, BagKernels, BagReducePlan, BagRequest, Bounds, PreparedBags};
 use crate::tensor::fused::FusedRows;
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::output::Target;
@@ -44,47 +44,47 @@ impl BagKernels {
 
 /// A tensor without its type.
 #[derive(Clone, Copy)]
-pub struct Erased<'a> {
+pub struct ErasedTensor<'a> {
     pub(super) origin: *const u8,
     pub(super) layout: &'a Layout,
 }
 
 /// Bags without their types.
 ///
-/// Invariant: the contract of [`PlanBags`](crate::PlanBags), whose implementations alone make them.
+/// Invariant: the contract of [`PlanBags`](crate::PlanBags). Only its implementations make values of this type.
 #[derive(Clone, Copy)]
 pub struct ErasedBags<'a> {
-    pub(super) indices: Erased<'a>,
+    pub(super) indices: ErasedTensor<'a>,
     pub(super) index: IndexType,
     pub(super) starts: BagStarts<'a>,
-    pub(super) weights: Option<Erased<'a>>,
+    pub(super) weights: Option<ErasedTensor<'a>>,
 }
 
 #[derive(Clone, Copy)]
 pub enum BagStarts<'a> {
     /// Each row of indices is a bag.
     EachRow,
-    /// Bags start at offsets.
+    /// Bag `b` starts at `offsets[b]`.
     At(Offsets<'a>),
-    /// Bags start as planned.
+    /// The plan holds the bounds of bags.
     AsPlanned,
 }
 
-/// The tensors of a call, and its output.
+/// The data, the bags and the output of a call.
 ///
 /// Invariant: the contract of [`BagTensors::new`].
 pub(super) struct BagTensors<'a, 'o> {
-    data: Erased<'a>,
+    data: ErasedTensor<'a>,
     bags: &'a [ErasedBags<'a>],
     out: Target<'o>,
 }
 
 /// The offsets of bags.
 ///
-/// Invariant V1: offsets may be read along the layout as values of the index type, as long as they are borrowed.
+/// Invariant V1: offsets may be read along the layout as values of the index type, during the borrow `'a`.
 #[derive(Clone, Copy)]
 pub struct Offsets<'a> {
-    pub(super) of: Erased<'a>,
+    pub(super) of: ErasedTensor<'a>,
     pub(super) index: IndexType,
 }
 
@@ -102,11 +102,11 @@ impl Offsets<'_> {
             n: usize,
             (indices, last_is_end): (usize, bool),
         ) -> Result<Bounds, Error> {
-            // SAFETY: the caller's promise.
+            // SAFETY: by the caller's contract; `Unaligned` has alignment 1.
             let offsets = unsafe { core::slice::from_raw_parts(origin.cast::<Unaligned<O>>(), n) };
             Bounds::at(offsets.iter().map(|offset| offset.0), indices, last_is_end)
         }
-        let Offsets { of: Erased { origin, layout }, index } = *self;
+        let Offsets { of: ErasedTensor { origin, layout }, index } = *self;
         let (n, &[stride]) = (layout.len(), layout.strides()) else { unreachable!("offsets are of rank 1") };
         let typed = match index.fixed_width() {
             IndexType::I32 => Some(typed::<i32> as unsafe fn(_, _, _) -> _),
@@ -116,13 +116,13 @@ impl Offsets<'_> {
             _ => None,
         };
         if let (Some(typed), true) = (typed, n > 0 && stride == 1) {
-            // SAFETY: V1: `n` contiguous offsets of the type.
+            // SAFETY: V1: by `stride == 1`, the `n` offsets are contiguous. `typed` is for their type.
             return unsafe { typed(origin, n, (indices, last_is_end)) };
         }
         let (read, stride) = (index.reader(), stride.wrapping_mul(index.size() as isize));
         let offset = |at: usize| {
             let at = origin.wrapping_offset(stride.wrapping_mul(at as isize));
-            // SAFETY: V1: an offset of the list.
+            // SAFETY: V1: `at < n`, so this is the address of an offset in the layout.
             unsafe { read(at) }
         };
         Bounds::at((0..n).map(offset), indices, last_is_end)
@@ -140,7 +140,7 @@ impl<'a, 'o> BagTensors<'a, 'o> {
         bags: &'a [ErasedBags<'a>],
         out: Target<'o>,
     ) -> Self {
-        BagTensors { data: Erased { origin, layout }, bags, out }
+        BagTensors { data: ErasedTensor { origin, layout }, bags, out }
     }
 
     /// Replaces data by a table, whose layout counts each column as one byte.
@@ -153,7 +153,7 @@ impl<'a, 'o> BagTensors<'a, 'o> {
     }
 
     accessors! { self:
-        pub(super) fn data() -> Erased<'a> => self.data;
+        pub(super) fn data() -> ErasedTensor<'a> => self.data;
         /// The bags of each table.
         pub(super) fn bags() -> &'a [ErasedBags<'a>] => self.bags;
         pub(super) fn out() -> &Target<'o> => &self.out;
@@ -165,7 +165,7 @@ impl<'a, 'o> BagTensors<'a, 'o> {
     }
 }
 
-/// The bags of one table.
+/// The bags of the only table.
 #[inline(always)]
 pub(super) fn one<'a, 's>(bags: &'a [ErasedBags<'s>]) -> &'a ErasedBags<'s> {
     let [bags] = bags else { unreachable!("one table has one `Bags`") };
@@ -176,18 +176,18 @@ impl<'a> ErasedBags<'a> {
     /// A call of a plan on these bags and the rows of `data`, into the memory `out`.
     ///
     /// # Safety
-    /// X1, as for [`BagCall::new`].
+    /// As for [`BagCall::new`] (X1).
     #[inline(always)]
     pub(super) unsafe fn call(
         &self,
-        plan: (&'a BagPlan, &'a PreparedBags),
-        data: Erased<'a>,
+        plan: (&'a BagReducePlan, &'a PreparedBags),
+        data: ErasedTensor<'a>,
         map: Option<&'a BagMap<'a>>,
         out: *mut u8,
     ) -> BagCall<'a> {
         let ErasedBags { indices, weights, .. } = *self;
         let weights = weights.map(|weights| (weights.origin, weights.layout));
-        // SAFETY: the caller's promise.
+        // SAFETY: by the caller's contract (X1).
         unsafe { BagCall::new(plan, data.origin, (indices.origin, indices.layout), weights, map, out) }
     }
 
@@ -211,13 +211,13 @@ impl<'a> ErasedBags<'a> {
         }
     }
 
-    /// Checks that weights have the shape of indices. If the reduction takes no weights, `taken` is `Err(its name)`.
+    /// Checks that weights have the shape of indices. `taken` is `Err(name)` if the reduction takes no weights.
     ///
     /// # Errors
     /// [`Error::WeightsUnavailable`], [`Error::ShapeMismatch`].
     #[inline(always)]
     pub(super) fn check_weights<F>(&self, taken: Result<F, &'static str>) -> Result<(), Error> {
-        let Some(Erased { layout: weights, .. }) = self.weights else { return Ok(()) };
+        let Some(ErasedTensor { layout: weights, .. }) = self.weights else { return Ok(()) };
         let (expected, got) = (self.indices.layout.shape(), weights.shape());
         match taken {
             Err(reduction) => Err(Error::WeightsUnavailable { reduction }),
@@ -245,7 +245,7 @@ impl<'a> BagRequest<'a> {
     /// A request for fused rows, whose values are reduced as `f32`.
     ///
     /// # Errors
-    /// [`Error::ReductionUnavailable`], also if the data type has no output.
+    /// [`Error::ReductionUnavailable`], also if `output` is `None`.
     #[cfg_attr(not(feature = "registry"), inline)]
     pub(super) fn fused(
         op: &'a BagOperator<Reduction>,
@@ -273,18 +273,18 @@ impl<'a> BagRequest<'a> {
         Ok([padding, default])
     }
 
-    /// Plans for an output layout, or for the row-major one. Calls `then` with plan, bags, and row-major layout.
+    /// Plans for the output layout `fixed`, or for a row-major layout, which `then` gets with the plan and the bags.
     ///
     /// # Errors
     /// Errors of attributes and shapes, [`Error::TooManyElements`], [`Error::ShapeMismatch`] for a fixed output,
-    /// errors of [`BagPlan::new`], and of `then`.
+    /// errors of [`BagReducePlan::new`], and of `then`.
     #[inline(always)]
     pub(super) fn plan<Y>(
         &self,
         data: &Layout,
         bags: &ErasedBags<'_>,
         fixed: Option<&Layout>,
-        then: impl FnOnce(&BagPlan, PreparedBags, Option<&Layout>) -> Result<Y, Error>,
+        then: impl FnOnce(&BagReducePlan, PreparedBags, Option<&Layout>) -> Result<Y, Error>,
     ) -> Result<Y, Error> {
         let bounds = bags.bounds(data, self.settings.include_last_offset)?;
         let rows = self.rows(data)?;
@@ -298,8 +298,8 @@ impl<'a> BagRequest<'a> {
                 fresh
             }
         };
-        // Not moved out of the result: a move of hundreds of bytes takes as long as a short call.
-        match &BagPlan::new(self, rows, data, out) {
+        // The plan stays in the result: a move of hundreds of bytes takes as long as a short call.
+        match &BagReducePlan::new(self, rows, data, out) {
             Ok(plan) => then(plan, plan.prepare(bounds, bags.indices.layout), fresh.as_ref()),
             Err(error) => Err(error.clone()),
         }
@@ -311,7 +311,7 @@ impl<'a> BagRequest<'a> {
     /// As for [`BagRequest::plan`], then errors of the run.
     pub(super) fn run(&self, tensors: BagTensors<'_, '_>) -> Result<(), Error> {
         let (data, bags) = (tensors.data, one(tensors.bags));
-        // SAFETY: X1: the plan is made for the layouts of these tensors, without a map.
+        // SAFETY: X1: `plan` and `bags` are for these tensors (`BagTensors::new`), without a map; weights are checked.
         self.plan(data.layout, bags, tensors.out.layout(), |plan, bags, fresh| unsafe {
             run((plan, &bags), None, fresh, tensors)
         })
@@ -324,21 +324,21 @@ impl<'a> BagRequest<'a> {
 /// [`Error::AllocationFailed`], and errors of [`exec::run_bags`].
 ///
 /// # Safety
-/// X1: the plan has the types of the tensors, and was made for their layouts and the output's, or the row-major layout
-/// if the output is not fixed. The bags have been prepared for it (P2); weights have been checked. The map has the
-/// plan's types, and its parameters have been checked (K8).
+/// X1: the plan has the types of the tensors, and was made for their layouts and the output's layout, which is
+/// row-major if the output is not fixed. The bags have been prepared for the plan (P2), and the weights checked. The
+/// map has the plan's types, and its parameters have been checked (K8).
 #[inline(always)]
 pub(super) unsafe fn run(
-    plan: (&BagPlan, &PreparedBags),
+    plan: (&BagReducePlan, &PreparedBags),
     map: Option<&BagMap<'_>>,
     fresh: Option<&Layout>,
     tensors: BagTensors<'_, '_>,
 ) -> Result<(), Error> {
     let BagTensors { data, bags, out } = tensors;
-    // SAFETY: X1: the plan is one of these tensors, whose weights its reduction takes; memory that is not fixed is
-    // fresh and row-major.
+    // SAFETY: X1, by the caller's contract: the plan, the bags and the map are for these tensors. `out` is the fixed
+    // output, or fresh row-major memory.
     let call = |out| unsafe { one(bags).call(plan, data, map, out) };
-    // Not by `Target::write`: its closure would be called, not inlined.
+    // `Target::write` would call its closure instead of inlining it.
     let (start, resized) = match out {
         Target::Fixed(start, _) => (start, None),
         Target::Resized(out) => {
@@ -348,7 +348,7 @@ pub(super) unsafe fn run(
     };
     exec::run_bags(call(start))?;
     if let Some((out, layout)) = resized {
-        // SAFETY: a layout has the elements of its shape. A run that succeeds has initialised all of its output (X3).
+        // SAFETY: `clear` was called for `layout.len()` elements; the run, which returned `Ok`, wrote them all (X3).
         unsafe { out.assume_init(layout.shape(), layout.len()) };
     }
     Ok(())

@@ -4,8 +4,8 @@
 
 use crate::call::bag::BagOperator;
 use crate::call::bag::bags::PerTable;
-use crate::call::bag::erased::{Erased, ErasedBags, one};
-use crate::call::bag::kinds::{Bagged, BaggedBy, Request, positions};
+use crate::call::bag::erased::{ErasedBags, ErasedTensor, one};
+use crate::call::bag::kinds::{BagKind, BaggedBy, Request, positions};
 use crate::call::bag::tables::TablesRequest;
 use crate::call::source::kind::{Fused, IndexKind, Tables};
 use crate::call::source::reader::{Format, Reader};
@@ -13,17 +13,17 @@ use crate::kernels::reduce::bag::FusedOutput;
 use crate::plan::BagRequest;
 use crate::tensor::fused::FusedRows;
 use crate::tensor::layout::Layout;
-use crate::tensor::typing::Any;
+use crate::tensor::typing::Dyn;
 use crate::types::codes::Float;
 use crate::types::element::{DType, Element};
 use crate::types::error::Error;
 use crate::types::op::{Argument, Op};
 use crate::types::reduction::Reduction;
 
-/// Implements both traits for fused rows and for tables. The output rounds sums; `None` if the type is no [`Float`].
+/// Implements [`BagKind`] and [`BaggedBy`]. `$output` rounds the sums; it is `None` if the type is not a [`Float`].
 macro_rules! fused {
     ($([$($generics:tt)*] $U:ty: |$dtype:ident| $output:expr;)*) => {$(
-        impl<$($generics)*> Bagged for Fused<$U> {
+        impl<$($generics)*> BagKind for Fused<$U> {
             type Weight = f32;
 
             const WEIGHT: Option<DType> = Some(f32::DTYPE);
@@ -42,7 +42,7 @@ macro_rules! fused {
             }
         }
 
-        impl<$($generics)*> Bagged for Tables<$U> {
+        impl<$($generics)*> BagKind for Tables<$U> {
             type Weight = PerTable<f32>;
 
             const WEIGHT: Option<DType> = Some(f32::DTYPE);
@@ -64,13 +64,13 @@ macro_rules! fused {
 }
 fused! {
     [U: Float] U: |dtype| Some(const { FusedOutput::of::<U>() });
-    [] Any: |dtype| FusedOutput::of_dtype(dtype);
+    [] Dyn: |dtype| FusedOutput::of_dtype(dtype);
 }
 
 /// A table whose layout counts each column as one byte.
-impl<'a> From<&'a FusedRows<'_>> for Erased<'a> {
+impl<'a> From<&'a FusedRows<'_>> for ErasedTensor<'a> {
     fn from(table: &'a FusedRows<'_>) -> Self {
-        Erased { origin: table.data().origin(), layout: table.layout() }
+        ErasedTensor { origin: table.data().origin(), layout: table.layout() }
     }
 }
 

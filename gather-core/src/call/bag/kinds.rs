@@ -18,14 +18,14 @@ use crate::kernels::reduce::bag::{BagFns, PositionsFns};
 use crate::kernels::reduce::reducer::Reducer;
 use crate::plan::{BagKernels, BagRequest};
 use crate::tensor::output::Output;
-use crate::tensor::typing::Any;
+use crate::tensor::typing::Dyn;
 use crate::types::element::{DType, Element, IsElement};
 use crate::types::error::Error;
 use crate::types::index::IndexType;
 use crate::types::op::Op;
 use crate::types::reduction::Reduction;
 
-/// A kind of rows that bags reduce: elements, [`Any`], [`Mapped`](crate::Mapped), [`Fused`](crate::Fused) and
+/// A kind of rows that bags reduce: elements, [`Dyn`], [`Mapped`](crate::Mapped), [`Fused`](crate::Fused) and
 /// [`Tables`](crate::Tables). Sealed.
 #[diagnostic::on_unimplemented(
     message = "bags do not reduce rows of `{Self}`",
@@ -33,11 +33,11 @@ use crate::types::reduction::Reduction;
     note = "bags take elements, what a map makes of them, fused rows and `tables`; of a map the results are built-in \
             numbers, `bool`, or arrays of them"
 )]
-pub trait Bagged: Kind {
-    /// The type of weights: numbers, or [`Any`] if it is known at run time.
+pub trait BagKind: Kind {
+    /// The type of weights: numbers, or [`Dyn`] for a type known at run time.
     type Weight;
 
-    /// The data type of weights; `None` if it is the number type of results.
+    /// The data type of weights; `None` if weights have the number type of the results.
     #[doc(hidden)]
     const WEIGHT: Option<DType> = None;
 
@@ -49,7 +49,7 @@ pub trait Bagged: Kind {
     }
 }
 
-/// A call without its tensors, of one table or of several.
+/// A call of one table or of several, without its tensors.
 #[allow(clippy::large_enum_variant, reason = "most calls are of one table")]
 pub enum Request<'a> {
     Rows(BagRequest<'a>),
@@ -64,7 +64,7 @@ pub enum Request<'a> {
             numbers, `bool`, or arrays of them",
     note = "a `Reducer<T>` takes elements `T` alone"
 )]
-pub trait BaggedBy<R>: Bagged {
+pub trait BaggedBy<R>: BagKind {
     /// The request of an operator, for indices of kind `I`.
     ///
     /// # Errors
@@ -77,8 +77,8 @@ pub trait BaggedBy<R>: Bagged {
     ) -> Result<Request<'a>, Error>;
 }
 
-/// A source whose rows bags reduce to elements `U` with weights `W`, for functions of your own: elements, mapped
-/// elements or fused rows. Weights are the numbers of `U`, also for arrays: `BagTableOf<[f32; 32], f32>`.
+/// A source of elements, mapped elements or fused rows that bags reduce to elements `U`, with weights `W`. `W` is `f32`
+/// for fused rows, else the number type of `U`: `f32` if `U` is `[f32; 32]`. A bound for functions of your own.
 ///
 /// ```
 /// use gather_core::{BagTableOf, Bags, EmbeddingBag, Error, FusedRows, Reduction, Tensor, View};
@@ -101,7 +101,7 @@ pub trait BagTableOf<U, W = U>: Source<Kind: BaggedBy<Reduction, Weight = W> + K
 impl<U, W, S> BagTableOf<U, W> for S where S: Source<Kind: BaggedBy<Reduction, Weight = W> + Kind<Out = U>> + ?Sized {}
 
 /// Calls `request` with the reader of data and the bags, then `run` with the returned request, the reader and the
-/// tensors of the call. `planned(table)` is the required type of the indices of a table.
+/// tensors of the call. `planned(table)` is the required type of the indices of a table, or `None` for any type.
 ///
 /// # Errors
 /// As for [`PlanBags::with`], errors of `request`, [`Error::DTypeMismatch`] for an output whose type is known at run
@@ -114,8 +114,8 @@ pub(super) fn with_tensors<S, B, O, Q>(
     run: impl FnOnce(Q, &Reader<'_>, BagTensors<'_, '_>) -> Result<(), Error>,
 ) -> Result<(), Error>
 where
-    S: Source<Kind: Bagged> + ?Sized,
-    B: PlanBags<<S::Kind as Bagged>::Weight> + ?Sized,
+    S: Source<Kind: BagKind> + ?Sized,
+    B: PlanBags<<S::Kind as BagKind>::Weight> + ?Sized,
     O: Output<<S::Kind as Kind>::Out>,
 {
     let held = data.held();
@@ -129,12 +129,12 @@ where
     })
 }
 
-/// Runs the request on its tensors: data of a reader, and bags of [`Bagged::Weight`].
+/// Runs the request on its tensors: data of a reader, and bags of [`BagKind::Weight`].
 ///
 /// # Errors
 /// As for [`run_into`](BagOperator::run_into), after [`Error::DTypeMismatch`] for the output.
 #[inline(always)]
-pub(super) fn run<K: Bagged>(
+pub(super) fn run<K: BagKind>(
     request: Request<'_>,
     reader: &Reader<'_>,
     tensors: BagTensors<'_, '_>,
@@ -147,7 +147,7 @@ pub(super) fn run<K: Bagged>(
         (Request::Rows(request), Format::Plain) => request.run(tensors),
         (Request::Rows(request), Format::Fused(table)) => {
             tensors.out().layout().map_or(Ok(()), check_rows)?;
-            // B7: the request is for these rows.
+            // B7: the request was made with `table.row()`.
             request.run(tensors.of_table(table))
         }
         (Request::Tables(request), Format::Tables(tables)) => tables::run(&request, tables, tensors),
@@ -179,7 +179,7 @@ pub(super) fn plan(request: Request<'_>, reader: &Reader<'_>, bags: &[ErasedBags
 /// # Errors
 /// As for [`BagPlan::run_into`](crate::BagPlan::run_into), after errors of types.
 #[inline(always)]
-pub(super) fn run_plan<K: Bagged>(
+pub(super) fn run_plan<K: BagKind>(
     plan: &PlannedBags,
     reader: &Reader<'_>,
     tensors: BagTensors<'_, '_>,
@@ -200,11 +200,11 @@ pub(super) fn run_plan<K: Bagged>(
     }
 }
 
-/// Implements the traits for elements reduced as they are, by a [`Reduction`].
+/// Implements [`BagKind`] and [`BaggedBy`] for elements that a [`Reduction`] reduces unconverted.
 macro_rules! plain {
     ($([$($generics:tt)*] $Kind:ty: $Weight:ty, $weight:expr, |$dtype:ident| $reductions:expr;)*) => {$(
         #[diagnostic::do_not_recommend]
-        impl<$($generics)*> Bagged for $Kind {
+        impl<$($generics)*> BagKind for $Kind {
             type Weight = $Weight;
 
             const WEIGHT: Option<DType> = $weight;
@@ -227,7 +227,7 @@ macro_rules! plain {
 }
 plain! {
     [T: Element] T: T::Number, Some(<T::Number as Element>::DTYPE), |dtype| of_elements::<T>();
-    [] Any: Any, None, |dtype| of_dtype(dtype)?;
+    [] Dyn: Dyn, None, |dtype| of_dtype(dtype)?;
 }
 
 /// # Errors
@@ -240,13 +240,13 @@ fn of_dtype(dtype: DType) -> Result<Reductions<BagFns>, Error> {
 /// # Errors
 /// [`Error::KernelsNotCompiled`].
 #[inline(always)]
-pub(super) fn positions<I: IndexKind>(dtype: DType, index: IndexType) -> Result<Positions, Error> {
+pub(super) fn positions<I: IndexKind>(dtype: DType, index: IndexType) -> Result<IndexResolver, Error> {
     let found = I::positions(index);
     Ok((index, found.ok_or_else(not_compiled(Op::EmbeddingBag, dtype, index))?))
 }
 
 /// An index type, and the functions that resolve its indices.
-pub(super) type Positions = (IndexType, &'static PositionsFns);
+pub(super) type IndexResolver = (IndexType, &'static PositionsFns);
 
 #[inline(always)]
 fn of_elements<T: Element>() -> Reductions<BagFns> {

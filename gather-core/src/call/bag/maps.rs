@@ -2,7 +2,7 @@
 
 use crate::call::bag::BagOperator;
 use crate::call::bag::erased::{self, BagTensors, ErasedBags, one};
-use crate::call::bag::kinds::{Bagged, BaggedBy, Request, positions};
+use crate::call::bag::kinds::{BagKind, BaggedBy, Request, positions};
 use crate::call::bag::planned::PlannedBag;
 use crate::call::gather::maps;
 use crate::call::source::kind::{ChunkKind, Chunks, IndexKind, Mapped};
@@ -12,15 +12,15 @@ use crate::kernels::convert::ErasedParams;
 use crate::kernels::convert::chunks::{CHUNKED, ChunkedParams};
 use crate::kernels::reduce::Reductions;
 use crate::kernels::reduce::bag::BagFns;
-use crate::plan::{Axis, BagConverting, BagKernels, BagPlan, BagRequest, PreparedBags};
-use crate::tensor::typing::Any;
+use crate::plan::{Axis, BagConverting, BagKernels, BagReducePlan, BagRequest, PreparedBags};
+use crate::tensor::typing::Dyn;
 use crate::types::element::{DType, Element};
 use crate::types::error::Error;
 use crate::types::op::Op;
 use crate::types::reduction::{Reducible, Reduction};
 
-// `Reducible` bounds the request only, so that a map to other elements gives one error.
-impl<T: Element, U: Element> Bagged for Mapped<T, U> {
+// Only `BaggedBy` requires `Reducible`, so that a map to other elements gives one compile error.
+impl<T: Element, U: Element> BagKind for Mapped<T, U> {
     type Weight = U::Number;
 
     #[inline(always)]
@@ -45,7 +45,7 @@ impl<T: Element, U: Reducible> BaggedBy<Reduction> for Mapped<T, U> {
     }
 }
 
-impl<K: ChunkBag> Bagged for Chunks<K> {
+impl<K: ChunkBag> BagKind for Chunks<K> {
     type Weight = K::Weight;
 
     #[inline(always)]
@@ -79,7 +79,7 @@ impl<K: ChunkBag> BaggedBy<Reduction> for Chunks<K> {
 pub trait ChunkBag: ChunkKind + BaggedBy<Reduction> {}
 
 impl<T: Element> ChunkBag for T {}
-impl ChunkBag for Any {}
+impl ChunkBag for Dyn {}
 impl<T: Element, U: Reducible> ChunkBag for Mapped<T, U> {}
 
 /// Runs a request on tensors of its types, with the map or the chunks of a reader.
@@ -116,7 +116,7 @@ pub(super) fn run_plan(planned: &PlannedBag, reader: &Reader<'_>, tensors: BagTe
 /// # Errors
 /// As for [`given`].
 pub(super) fn with_params(
-    plan: &BagPlan,
+    plan: &BagReducePlan,
     bags: &PreparedBags,
     reader: &Reader<'_>,
     run: &mut dyn FnMut(ErasedParams<'_>),
@@ -128,7 +128,7 @@ pub(super) fn with_params(
 }
 
 /// The params of the chunks of a call, if there are several.
-fn chunked<'a>(plan: &BagPlan, reader: &Reader<'a>) -> Option<ChunkedParams<'a>> {
+fn chunked<'a>(plan: &BagReducePlan, reader: &Reader<'a>) -> Option<ChunkedParams<'a>> {
     let table = reader.chunks?.table?;
     Some(ChunkedParams { table, level: plan.level })
 }
@@ -138,7 +138,7 @@ fn chunked<'a>(plan: &BagPlan, reader: &Reader<'a>) -> Option<ChunkedParams<'a>>
 /// # Errors
 /// As for [`maps::given`].
 fn given<'a>(
-    plan: &BagPlan,
+    plan: &BagReducePlan,
     bags: &PreparedBags,
     reader: &Reader<'a>,
     chunks: Option<&'a ChunkedParams<'_>>,

@@ -1,4 +1,4 @@
-//! EmbeddingBag: its public methods.
+//! The public methods of EmbeddingBag.
 //!
 //! ```text
 //! a method (typed, inlined)           a `Reader` of data, the bags, the target of the output
@@ -20,7 +20,7 @@ mod will_need;
 pub use plan::BagPlan;
 
 use crate::call::bag::bags::BagsOf;
-use crate::call::bag::kinds::{Bagged, BaggedBy, with_tensors};
+use crate::call::bag::kinds::{BagKind, BaggedBy, with_tensors};
 use crate::call::operator::{settings, takes_indices};
 use crate::call::source::kind::Kind;
 use crate::call::source::{Source, TensorOf};
@@ -113,7 +113,7 @@ impl EmbeddingBag {
     /// Replaces the [`Reduction`] by a [`Reducer`] of your own, for elements `T`.
     ///
     /// A bag begins with its first row that counts, and takes the others in their order. Bags with weights give
-    /// [`Error::WeightsUnavailable`]. A call panics if the reduction does; a view then holds a mix of old and new
+    /// [`Error::WeightsUnavailable`]. A call panics if the reduction panics; a view then holds a mix of old and new
     /// elements, and a tensor is empty.
     ///
     /// ```
@@ -141,27 +141,27 @@ impl EmbeddingBag {
 impl<R> BagOperator<R> {
     /// Runs the operator into a fresh tensor. [`Source`] lists the kinds of data and of results.
     ///
-    /// Cost: one pass over the rows in bags, and one over the indices; if one bag has more than a thread's share of
-    /// the indices, every thread makes such a pass over them. One allocation for the result, one for the bounds of
-    /// bags with offsets, one for sums of bags of more than 512 rows, and one for a row of zeros under
-    /// [`OutOfBounds::Zero`]. With a map, rows are converted in batches into a scratch of `max(16 KiB, one element)`
-    /// for each thread, and of a row of sums if a bag has more rows than a batch.
+    /// Cost: one pass over the rows in bags, and one over the indices. If one bag has more than a thread's share of the
+    /// indices, every thread passes over all indices. One allocation for the result, one for the bounds of bags with
+    /// offsets, one for sums of bags of more than 512 rows, and one for a row of zeros under [`OutOfBounds::Zero`].
+    /// With a map, rows are converted in batches: each thread has a scratch of `max(16 KiB, one element)`, plus a row
+    /// of sums if a bag has more rows than a batch.
     ///
     /// # Errors
     /// For types that are known at run time, [`Error::NotAnIndexType`] for indices and for offsets, then
-    /// [`Error::DTypeMismatch`] for weights; without the feature `registry`, [`Error::KernelsNotCompiled`].
+    /// [`Error::DTypeMismatch`] for weights; without the feature `registry`, [`Error::KernelsNotCompiled`]. Then
     /// [`Error::ReductionUnavailable`], errors of attributes and shapes, [`Error::TooManyElements`],
     /// [`Error::LevelUnavailable`], [`Error::TooManyBytes`], [`Error::MethodUnavailable`], errors of the parameters of
-    /// the source's adaptor, [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`] for the first such index of
-    /// a bag in row-major order. Under [`OutOfBounds::Error`] indices are checked even if the result is empty. For
-    /// several tables see [`tables`](crate::tables()).
+    /// the source's adaptor, [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`] for the first index of a bag
+    /// out of range, in row-major order. Under [`OutOfBounds::Error`] indices are checked even if the result is empty.
+    /// For several tables see [`tables`](crate::tables()).
     ///
     /// # Panics
-    /// If a map or a reduction does.
+    /// If a map or a reduction panics.
     pub fn run<S, B>(&self, data: &S, bags: &B) -> Result<TensorOf<S>, Error>
     where
         S: Source<Kind: BaggedBy<R>> + ?Sized,
-        B: BagsOf<<S::Kind as Bagged>::Weight> + ?Sized,
+        B: BagsOf<<S::Kind as BagKind>::Weight> + ?Sized,
     {
         written(<S::Kind as Kind>::Out::empty(data.dtype()), |out| self.run_into(data, bags, out))
     }
@@ -172,15 +172,15 @@ impl<R> BagOperator<R> {
     /// # Errors
     /// As for [`Self::run`]. For a view also [`Error::DTypeMismatch`] and, for fused rows,
     /// [`Error::RowsNotContiguous`], both after [`Error::ReductionUnavailable`], and [`Error::ShapeMismatch`] after
-    /// errors of shapes. The output is untouched except for [`Error::IndexOutOfRange`]: a view then holds a mix of
+    /// errors of shapes. Errors leave a view untouched, except [`Error::IndexOutOfRange`]: the view then holds a mix of
     /// results and its previous contents.
     ///
     /// # Panics
-    /// If a map or a reduction does; a view then holds a mix of old and new elements, and a tensor is empty.
+    /// If a map or a reduction panics; a view then holds a mix of old and new elements, and a tensor is empty.
     pub fn run_into<S, B, O>(&self, data: &S, bags: &B, out: &mut O) -> Result<(), Error>
     where
         S: Source<Kind: BaggedBy<R>> + ?Sized,
-        B: BagsOf<<S::Kind as Bagged>::Weight> + ?Sized,
+        B: BagsOf<<S::Kind as BagKind>::Weight> + ?Sized,
         O: Output<<S::Kind as Kind>::Out>,
     {
         with_tensors(
@@ -191,7 +191,7 @@ impl<R> BagOperator<R> {
         )
     }
 
-    /// The shape of the result for data and indices of these shapes and a number of offsets, `None` for packed bags.
+    /// The shape of the result, for shapes of data and indices and the number of offsets (`None` for packed bags).
     ///
     /// # Errors
     /// [`Error::RankOutOfRange`], [`Error::NoOffsets`], then [`Error::TooManyElements`] for data, indices or result.

@@ -7,7 +7,7 @@ use core::marker::PhantomData;
 
 use crate::call::bag::BagOperator;
 use crate::call::bag::bags::{BagsOf, PlanBags};
-use crate::call::bag::kinds::{self, Bagged, BaggedBy, with_tensors};
+use crate::call::bag::kinds::{self, BagKind, BaggedBy, with_tensors};
 use crate::call::bag::planned::PlannedBag;
 use crate::call::bag::tables::PlannedTables;
 use crate::call::gather::fused::check_format;
@@ -29,9 +29,9 @@ use crate::types::op::Op;
 /// made once, run many times, from any thread.
 ///
 /// As for a [`Plan`](crate::Plan), `K` is the [`Kind`](crate::Kind) of data and `I` the kind of indices. The plan runs
-/// on any [`Source`] of that kind and of the planned layout. It runs with any bags, or with other indices and weights
-/// in the planned bags ([`Bags::planned`](crate::Bags::planned)). To plan before any bags exist, plan on bags without
-/// indices: `Bags::new(&[0i64; 0], &[0i64])`. The number of planned bags does not restrict other bags.
+/// on any [`Source`] of kind `K` and of the planned layout, with any bags, or with other indices and weights in the
+/// planned bags ([`Bags::planned`](crate::Bags::planned)). To plan before any bags exist, plan on bags without indices:
+/// `Bags::new(&[0i64; 0], &[0i64])`. The number of planned bags does not restrict other bags.
 ///
 /// ```
 /// use gather_core::{BagPlan, Bags, EmbeddingBag, Reduction, Spec, View};
@@ -129,7 +129,7 @@ impl PlannedBags {
 }
 
 impl<R> BagOperator<R> {
-    /// Makes a plan, which does the work that depends on shapes and on the bounds of bags once. The plan runs on any
+    /// Makes a plan, which does once the work that depends on shapes and on the bounds of bags. The plan runs on any
     /// data of this layout, with any bags, into row-major outputs. Planning reads the offsets, and the layouts of
     /// indices and weights. Data may be a [`Spec`](crate::Spec).
     ///
@@ -138,7 +138,7 @@ impl<R> BagOperator<R> {
     pub fn plan<S, B>(&self, data: &S, bags: &B) -> Result<BagPlan<S::Kind, B::Index>, Error>
     where
         S: Describe<Kind: BaggedBy<R>> + ?Sized,
-        B: BagsOf<<S::Kind as Bagged>::Weight> + ?Sized,
+        B: BagsOf<<S::Kind as BagKind>::Weight> + ?Sized,
     {
         let held = data.held();
         let reader = data.reader(held.borrow());
@@ -154,7 +154,7 @@ impl<R> BagOperator<R> {
     }
 }
 
-impl<K: Bagged, I: IndexKind> BagPlan<K, I> {
+impl<K: BagKind, I: IndexKind> BagPlan<K, I> {
     /// The plan without its kinds.
     pub(super) fn inner(&self) -> &PlannedBags {
         &self.plan
@@ -172,7 +172,7 @@ impl<K: Bagged, I: IndexKind> BagPlan<K, I> {
     /// last [`Error::IndexOutOfRange`].
     ///
     /// # Panics
-    /// If a map or a reduction does.
+    /// If a map or a reduction panics.
     pub fn run<S, B>(&self, data: &S, bags: &B) -> Result<<K::Out as Typing>::Tensor, Error>
     where
         S: Source<Kind = K> + ?Sized,
@@ -189,11 +189,11 @@ impl<K: Bagged, I: IndexKind> BagPlan<K, I> {
     ///
     /// # Errors
     /// As for [`BagPlan::run`], with [`Error::DTypeMismatch`] for the output after errors of types, and
-    /// [`Error::PlanMismatch`] for the output after [`Error::TooManyElements`]. The output is then as after
+    /// [`Error::PlanMismatch`] for the output after [`Error::TooManyElements`]. On an error the output is as after
     /// [`EmbeddingBag::run_into`](BagOperator::run_into).
     ///
     /// # Panics
-    /// If a map or a reduction does.
+    /// If a map or a reduction panics.
     pub fn run_into<S, B, O>(&self, data: &S, bags: &B, out: &mut O) -> Result<(), Error>
     where
         S: Source<Kind = K> + ?Sized,

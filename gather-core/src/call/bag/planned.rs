@@ -3,7 +3,7 @@
 use crate::call::bag::erased::{self, BagStarts, BagTensors, ErasedBags, one};
 use crate::call::checks::{check_layout, check_target};
 use crate::exec::{BagMap, pool_threads};
-use crate::plan::{BagPlan, BagRequest, Explain, PreparedBags};
+use crate::plan::{BagReducePlan, BagRequest, Explain, PreparedBags};
 use crate::tensor::layout::Layout;
 use crate::types::declare::accessors;
 use crate::types::element::DType;
@@ -13,9 +13,10 @@ use crate::types::op::Argument;
 
 #[derive(Clone)]
 pub(super) struct PlannedBag {
-    pub(super) plan: BagPlan,
-    /// The planned bags. Their indices have the layout `indices`; `is_packed` if each row of indices is a bag.
+    pub(super) plan: BagReducePlan,
+    /// The planned bags, whose indices have the layout `indices`.
     pub(super) bags: PreparedBags,
+    /// Whether each row of the planned indices is a bag.
     is_packed: bool,
     indices: Layout,
     out: Layout,
@@ -43,7 +44,7 @@ impl PlannedBag {
         pub(super) fn explain() -> Explain<'_> => Explain::bag(&self.plan, &self.bags.bounds, &self.out, pool_threads);
     }
 
-    /// Checks the tensors of a call, and reads the bounds of bags, unless the bags are planned.
+    /// Checks the tensors of a call. Reads the bounds of bags, unless the bags are the planned ones.
     ///
     /// # Errors
     /// [`Error::PlanMismatch`] for data, as for [`ErasedBags::bounds`] or [`Error::PlanMismatch`] for indices in
@@ -106,7 +107,7 @@ impl PlannedBag {
         map: Option<&BagMap<'_>>,
     ) -> Result<(), Error> {
         let other;
-        // The planned bags need no count.
+        // The planned bags have the planned output layout.
         let layout = if core::ptr::eq(bags, &self.bags) || bags.bounds.bags() == self.out.shape()[0] {
             &self.out
         } else {
@@ -114,8 +115,8 @@ impl PlannedBag {
             &other
         };
         check_target(layout, tensors.out())?;
-        // SAFETY: X1: layouts, bounds and weights of the inputs have been checked, by the contract, and the layout of
-        // the output just now. Row-major results have one row stride for any number of bags.
+        // SAFETY: X1: `check` compared layouts and weights of the inputs, by the contract; `check_target` the output's
+        // layout. Row-major results have one row stride for any number of bags.
         unsafe { erased::run((&self.plan, bags), map, Some(layout), tensors) }
     }
 }

@@ -26,11 +26,11 @@ impl EmbeddingBag {
 
 impl<R> BagOperator<R> {
     accessors! { self:
-        /// Names the padding row: its indices are skipped, and do not count. A negative number counts from the end.
+        /// Sets the padding row. Its indices are skipped, and do not count. A negative number counts from the end.
         #[doc(alias("padding_idx"))]
         pub fn padding_index(padding_index: impl Into<Option<i64>>) => self.settings.padding_index = padding_index.into();
-        /// Sets whether negative indices are skipped, and do not count. So -1 can mark a row that was pruned from the
-        /// table. [`negative_index`](Self::negative_index) has no effect then.
+        /// Sets whether negative indices are skipped, and do not count. For example, -1 marks a row that was pruned
+        /// from the table. If set, [`negative_index`](Self::negative_index) has no effect.
         ///
         /// ```
         /// use gather_core::{Bags, EmbeddingBag, Reduction, View};
@@ -45,10 +45,10 @@ impl<R> BagOperator<R> {
         /// ```
         #[doc(alias("pruned"))]
         pub fn skip_negative(skip_negative: bool) => self.settings.skip_negative = skip_negative;
-        /// Names the result of a bag in which no row counts: an unweighted row, whose index must not be negative.
+        /// Sets the result of a bag in which no row counts: an unweighted row, whose index must not be negative.
         pub fn default_index(default_index: impl Into<Option<i64>>) => self.settings.default_index = default_index.into();
-        /// Sets whether the last offset is the end of the last bag, instead of the start of one more bag. Indices
-        /// after it belong to no bag, and are not read.
+        /// Sets whether the last offset is the end of the last bag, instead of the start of one more bag. Indices after
+        /// this end belong to no bag, and are not read.
         pub fn include_last_offset(include_last_offset: bool) => self.settings.include_last_offset = include_last_offset;
         /// The padding row, as given.
         pub fn get_padding_index() -> Option<i64> => self.settings.padding_index;

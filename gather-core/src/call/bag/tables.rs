@@ -7,15 +7,15 @@
 use alloc::vec::Vec;
 
 use crate::call::bag::BagOperator;
-use crate::call::bag::erased::{BagStarts, BagTensors, Erased, ErasedBags};
+use crate::call::bag::erased::{BagStarts, BagTensors, ErasedBags, ErasedTensor};
 use crate::call::bag::fused::check_rows;
-use crate::call::bag::kinds::Positions;
+use crate::call::bag::kinds::IndexResolver;
 use crate::call::checks::{check_layout, check_output};
 use crate::call::gather::fused::check_format;
 use crate::call::source::kind::not_compiled;
 use crate::exec;
 use crate::kernels::reduce::bag::{FusedOutput, PositionsFns};
-use crate::plan::{BagPlan, BagRequest, Explain, PreparedBags};
+use crate::plan::{BagReducePlan, BagRequest, Explain, PreparedBags};
 use crate::tensor::fused::FusedRows;
 use crate::tensor::layout::{Layout, Shape};
 use crate::types::element::DType;
@@ -26,8 +26,12 @@ use crate::types::op::{Argument, Op};
 use crate::types::policy::Par;
 use crate::types::reduction::Reduction;
 
-type OfTable<'a> =
-    fn(&'a BagOperator<Reduction>, FusedRow, (DType, Option<FusedOutput>), Positions) -> Result<BagRequest<'a>, Error>;
+type OfTable<'a> = fn(
+    &'a BagOperator<Reduction>,
+    FusedRow,
+    (DType, Option<FusedOutput>),
+    IndexResolver,
+) -> Result<BagRequest<'a>, Error>;
 
 /// A call of several tables without its tensors, from which the request of each table is made.
 pub struct TablesRequest<'a> {
@@ -47,7 +51,7 @@ pub(super) fn in_table(table: usize) -> impl Fn(Error) -> Error {
 /// Runs a call on tables, each with its bags.
 ///
 /// # Errors
-/// [`Error::TablesMismatch`], [`Error::RowsNotContiguous`], as for [`Plans::new`] and [`Plans::run`].
+/// [`Error::TablesMismatch`], [`Error::RowsNotContiguous`], then as for [`Plans::new`] to [`Plans::run`].
 pub(super) fn run(
     request: &TablesRequest<'_>,
     tables: &[&FusedRows<'_>],
@@ -60,8 +64,8 @@ pub(super) fn run(
     let plans = Plans::new(request, tables, bags, row)?;
     let prepared = plans.prepare(bags)?;
     let shape = plans.output(&prepared)?;
-    // SAFETY: the plans were made for these tables and for the output's row stride; the bounds were just read from the
-    // bags, and `bags.len() == tables.len()`.
+    // SAFETY: `Plans::new` made the plans for these tables and for the output's row stride. `prepare` read the bounds
+    // from the bags and checked the weights. `check_tables` checked `bags.len() == tables.len()`.
     unsafe { plans.run(&shape, tables, &prepared, tensors) }
 }
 
@@ -72,25 +76,25 @@ fn check_tables(argument: Argument, expected: usize, got: usize) -> Result<(), E
 #[derive(Clone)]
 struct Plans {
     tables: Vec<TablePlan>,
-    /// The columns of all tables.
+    /// The sum of the tables' columns.
     columns: usize,
     dtype: DType,
     par: Par,
 }
 
-/// The plan of a table. The row stride of its output is the stride of all tables together.
+/// The plan of one table. The row stride of its output is the row stride of the whole output.
 #[derive(Clone)]
 struct TablePlan {
-    plan: BagPlan,
+    plan: BagReducePlan,
     format: FusedFormat,
     data: Layout,
-    /// Byte offset in an output row of this table's first column.
+    /// The byte offset of this table's first column in an output row.
     start: usize,
 }
 
 impl Plans {
-    /// Plans into outputs with row stride `row`, or if it is `None` the number of columns.
-    /// `bags.len() == tables.len()`, and the sum of columns does not overflow.
+    /// Plans into outputs with row stride `row`; `None` stands for the number of columns. `bags.len() == tables.len()`,
+    /// and the sum of columns does not overflow.
     ///
     /// # Errors
     /// [`Error::InTable`].
@@ -111,7 +115,7 @@ impl Plans {
                 found.and_then(|positions| of_table(op, *table.row(), (dtype, output), (bags.index, positions)));
             let plan = request.and_then(|request| {
                 let out = Layout::strided(&[1, table.columns()], &[row, 1])?;
-                BagPlan::new(&request, request.rows(table.layout())?, table.layout(), &out)
+                BagReducePlan::new(&request, request.rows(table.layout())?, table.layout(), &out)
             });
             let (plan, data) = (plan.map_err(in_table(number))?, table.layout().clone());
             let bytes = table.columns().wrapping_mul(dtype.size());
@@ -155,8 +159,8 @@ impl Plans {
     /// [`Error::ShapeMismatch`] for a fixed output, then errors of the run.
     ///
     /// # Safety
-    /// The tables have the plans' formats and layouts; tables, bags and bounds are equal in number. The bags have
-    /// these bounds, all of one number of bags, the planned types, and checked weights. `shape` is the shape of their
+    /// The tables have the plans' formats and layouts; tables, bags and bounds are equal in number. The bags have these
+    /// bounds, all with the same number of bags, the planned types, and checked weights. `shape` is the shape of their
     /// result. The output has the planned row stride.
     unsafe fn run(
         &self,
@@ -176,12 +180,12 @@ impl Plans {
                 // SAFETY: X1: formats, layouts, bags and output shape are the planned ones, by the contract (B7).
                 unsafe { bags[number].call(plan, tables[number].into(), None, out) }
             };
-            // SAFETY: each table has columns of its own.
+            // SAFETY: table `number` writes its own columns, from byte `start` on, and `call` is pure.
             let result = unsafe { exec::run_all_bags(self.tables.len(), &call, self.par) };
             result.map_err(|(number, error)| in_table(number)(error))
         };
         let len = shape.iter().product();
-        // SAFETY: a run that succeeds has initialised every column of every table (X3), the whole output.
+        // SAFETY: `len` is the product of `shape`. A run that returns `Ok` has written the columns of all tables (X3).
         unsafe { tensors.into_out().write(|| Ok((shape, len)), run) }
     }
 }
@@ -245,8 +249,8 @@ impl PlannedTables {
             shape = self.plans.output(prepared)?;
             &shape
         };
-        // SAFETY: the tables have the planned formats and layouts, as just checked; a row-major output of all columns
-        // has the planned row stride; bounds and shape are taken from the bags.
+        // SAFETY: the checks above compared numbers, formats and layouts. A row-major output of all columns has the
+        // planned row stride. Bounds and shape are the planned ones, or read from these bags.
         unsafe { self.plans.run(shape, tables, prepared, tensors) }
     }
 
@@ -293,7 +297,7 @@ impl PlannedTables {
         &self,
         tables: &[&FusedRows<'_>],
         bags: &[ErasedBags<'_>],
-        each: &mut dyn FnMut((&BagPlan, &PreparedBags), Erased<'_>, &ErasedBags<'_>),
+        each: &mut dyn FnMut((&BagReducePlan, &PreparedBags), ErasedTensor<'_>, &ErasedBags<'_>),
     ) -> Result<(), Error> {
         self.check(tables, bags)?;
         let mut read = None;

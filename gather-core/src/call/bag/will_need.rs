@@ -3,8 +3,8 @@
 use core::borrow::Borrow;
 
 use crate::call::bag::bags::{BagsOf, PlanBags};
-use crate::call::bag::erased::{Erased, ErasedBags};
-use crate::call::bag::kinds::{Bagged, BaggedBy};
+use crate::call::bag::erased::{ErasedBags, ErasedTensor};
+use crate::call::bag::kinds::{BagKind, BaggedBy};
 use crate::call::bag::plan::{BagPlan, PlannedBags};
 use crate::call::bag::{BagOperator, maps};
 use crate::call::source::Source;
@@ -14,15 +14,15 @@ use crate::exec;
 use crate::kernels::convert::ErasedParams;
 use crate::kernels::{Cursor, Loop};
 use crate::plan::fold::for_each;
-use crate::plan::{BagPlan as Plan, PreparedBags};
-use crate::tensor::needed_pages::{PageRequests, Residency, WillNeed};
+use crate::plan::{BagReducePlan, PreparedBags};
+use crate::tensor::needed_pages::{AdviceStats, PageRequests, Residency};
 use crate::tensor::typing::Typing;
 use crate::types::error::Error;
 
 impl<R> BagOperator<R> {
     /// Asks the system for the pages that a call on these bags will read, as
-    /// [`Gather::will_need`](crate::IndexOperator::will_need) does: rows with their scales or parameters, in each chunk
-    /// or table. Skipped rows are left out.
+    /// [`Gather::will_need`](crate::GatherOperator::will_need) does: rows with their scales or parameters, in each
+    /// chunk or table. Skipped rows are left out.
     ///
     /// ```
     /// use gather_core::{Bags, EmbeddingBag, Reduction, View};
@@ -41,28 +41,28 @@ impl<R> BagOperator<R> {
     ///     Ok(())
     /// }
     /// ```
-    pub fn will_need<S, B>(&self, data: &S, bags: &B) -> WillNeed
+    pub fn will_need<S, B>(&self, data: &S, bags: &B) -> AdviceStats
     where
         S: Source<Kind: BaggedBy<R>> + ?Sized,
-        B: BagsOf<<S::Kind as Bagged>::Weight> + ?Sized,
+        B: BagsOf<<S::Kind as BagKind>::Weight> + ?Sized,
     {
         self.plan(data, bags).map(|plan| plan.will_need(data, bags)).unwrap_or_default()
     }
 
     /// As [`Self::will_need`], for the pages that are not known to be in memory. Then they are.
-    pub fn will_need_in<S, B>(&self, data: &S, bags: &B, pages: &mut Residency<'_>) -> WillNeed
+    pub fn will_need_in<S, B>(&self, data: &S, bags: &B, pages: &mut Residency<'_>) -> AdviceStats
     where
         S: Source<Kind: BaggedBy<R>> + ?Sized,
-        B: BagsOf<<S::Kind as Bagged>::Weight> + ?Sized,
+        B: BagsOf<<S::Kind as BagKind>::Weight> + ?Sized,
     {
         self.plan(data, bags).map(|plan| plan.will_need_in(data, bags, pages)).unwrap_or_default()
     }
 }
 
-impl<K: Bagged, I: IndexKind> BagPlan<K, I> {
+impl<K: BagKind, I: IndexKind> BagPlan<K, I> {
     /// Requests the pages that a run on these bags will read, or none for other layouts or types than the plan's: see
     /// [`EmbeddingBag::will_need`](crate::BagOperator::will_need).
-    pub fn will_need<S, B>(&self, data: &S, bags: &B) -> WillNeed
+    pub fn will_need<S, B>(&self, data: &S, bags: &B) -> AdviceStats
     where
         S: Source<Kind = K> + ?Sized,
         B: PlanBags<K::Weight, Index = I> + ?Sized,
@@ -71,7 +71,7 @@ impl<K: Bagged, I: IndexKind> BagPlan<K, I> {
     }
 
     /// As [`BagPlan::will_need`], for the pages that are not known to be in memory. Then they are.
-    pub fn will_need_in<S, B>(&self, data: &S, bags: &B, pages: &mut Residency<'_>) -> WillNeed
+    pub fn will_need_in<S, B>(&self, data: &S, bags: &B, pages: &mut Residency<'_>) -> AdviceStats
     where
         S: Source<Kind = K> + ?Sized,
         B: PlanBags<K::Weight, Index = I> + ?Sized,
@@ -79,13 +79,13 @@ impl<K: Bagged, I: IndexKind> BagPlan<K, I> {
         self.request(data, bags, Some(pages))
     }
 
-    fn request<S, B>(&self, data: &S, bags: &B, pages: Option<&mut Residency<'_>>) -> WillNeed
+    fn request<S, B>(&self, data: &S, bags: &B, pages: Option<&mut Residency<'_>>) -> AdviceStats
     where
         S: Source<Kind = K> + ?Sized,
         B: PlanBags<K::Weight, Index = I> + ?Sized,
     {
         let plan = self.inner();
-        let Some(mut requests) = PageRequests::new(pages) else { return WillNeed::default() };
+        let Some(mut requests) = PageRequests::new(pages) else { return AdviceStats::default() };
         let held = data.held();
         let reader = data.reader(held.borrow());
         // Bags that a run refuses request nothing.
@@ -96,7 +96,7 @@ impl<K: Bagged, I: IndexKind> BagPlan<K, I> {
                 |bags| advise(plan, &reader, bags, &mut requests),
             )
         });
-        if asked.is_ok() { requests.finish() } else { WillNeed::default() }
+        if asked.is_ok() { requests.finish() } else { AdviceStats::default() }
     }
 }
 
@@ -119,7 +119,7 @@ fn advise(
             reads.check(reader)?;
             let data = match format {
                 Format::Fused(table) => table.into(),
-                _ => Erased { origin: reader.start, layout: reader.layout },
+                _ => ErasedTensor { origin: reader.start, layout: reader.layout },
             };
             let mut read = None;
             let prepared = planned.check(data.layout, bags, &mut read)?;
@@ -133,8 +133,8 @@ fn advise(
 
 /// Collects the pages of the rows of bags, and of their params.
 fn rows(
-    (plan, prepared): (&Plan, &PreparedBags),
-    data: Erased<'_>,
+    (plan, prepared): (&BagReducePlan, &PreparedBags),
+    data: ErasedTensor<'_>,
     bags: &ErasedBags<'_>,
     params: ErasedParams<'_>,
     requests: &mut PageRequests<'_, '_>,

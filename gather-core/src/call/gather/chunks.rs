@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use crate::call::gather::converted::Decoder;
-use crate::call::gather::kinds::{Gathered, GatheredBy};
+use crate::call::gather::kinds::{GatherKind, GatheredBy};
 use crate::call::gather::maps;
 use crate::call::gather::rows::RowAttributes;
 use crate::call::source::block_shapes::BlockShapes;
@@ -13,7 +13,7 @@ use crate::kernels::convert::chunks::{CHUNKED, ChunkDecoder, ChunkParams, copyin
 use crate::kernels::convert::fused as decode_fused;
 use crate::plan::Axis;
 use crate::tensor::layout::Layout;
-use crate::tensor::typing::Any;
+use crate::tensor::typing::Dyn;
 use crate::types::codes::Float;
 use crate::types::element::Element;
 use crate::types::error::Error;
@@ -21,7 +21,7 @@ use crate::types::op::{Argument, Op};
 
 const OP: Op = Op::Gather;
 
-impl<A: RowAttributes, K: ChunkKind + Gathered> GatheredBy<A> for Chunks<K> {}
+impl<A: RowAttributes, K: ChunkKind + GatherKind> GatheredBy<A> for Chunks<K> {}
 
 macro_rules! chunk_kinds {
     ($([$($generics:tt)*] $Kind:ty;)*) => {$(
@@ -29,17 +29,17 @@ macro_rules! chunk_kinds {
         impl<$($generics)*> ChunkKind for $Kind {
             fn decoder<'a>(first: &Reader<'a>, chunk: &Reader<'a>) -> Result<ChunkDecoder<'a>, Error> {
                 check_format(first, chunk)?;
-                of_chunk(<$Kind as Gathered>::decoder(chunk)?, chunk)
+                of_chunk(<$Kind as GatherKind>::decoder(chunk)?, chunk)
             }
         }
     )*};
 }
 chunk_kinds! {
     [T: Element] T;
-    [] Any;
+    [] Dyn;
     [T: Element, U: Element] Mapped<T, U>;
     [U: Float] Fused<U>;
-    [] Fused<Any>;
+    [] Fused<Dyn>;
     [U: Float] Blocks<U>;
 }
 

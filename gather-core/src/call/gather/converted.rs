@@ -1,5 +1,5 @@
-//! Gathers that convert data: the pipeline of maps, formats and row functions. Nothing here depends on a type: one
-//! function runs all calls, one makes all plans, one runs all plans.
+//! Gathers that convert data: the pipeline of maps, formats and row functions. No function depends on a type: [`run`]
+//! runs all calls, [`plan`] makes all plans, [`run_map`] and [`run_plan`] run plans.
 //!
 //! ```text
 //! a reader       its decoder, its row function, or both in sequence             `Converter`
@@ -24,8 +24,8 @@ use crate::call::source::reader::{Format, Reader};
 use crate::exec::{self, Operands, Written};
 use crate::kernels::by_level::ByLevel;
 use crate::kernels::convert::chunks::ChunkedParams;
-use crate::kernels::convert::map::Erased as Map;
-use crate::kernels::convert::row::{DecodedRowParams, DecodedRows, Function, Placed};
+use crate::kernels::convert::map::ErasedMap;
+use crate::kernels::convert::row::{DecodeLayout, DecodedRowParams, Function, Placed};
 use crate::kernels::convert::{ConversionArgs, DecodeFns, ErasedParams, fused as decode_fused};
 use crate::kernels::select::Kernels;
 use crate::kernels::{CompiledMoveFn, IndexKernel};
@@ -45,8 +45,9 @@ use crate::types::op::Op;
 #[derive(Clone, Copy)]
 pub struct Decoder {
     pub(super) fns: &'static DecodeFns,
-    /// Bytes of an element of data, and of a number.
+    /// Bytes of an element of data.
     pub(super) size_in: usize,
+    /// Bytes of a decoded number.
     pub(super) size: usize,
     /// Numbers per element; for fused rows, the format gives the numbers per row.
     pub(super) numbers: usize,
@@ -54,13 +55,13 @@ pub struct Decoder {
     pub(super) made: DType,
 }
 
-/// Functions that return the kernels for indices of a type: kernels that move or resolve, and kernels that convert.
+/// Two functions by index type: the first returns kernels that move or resolve, the second kernels that convert.
 pub(super) type ConvertingFns = (
     fn(&ErasedGather<'_>, DType, IndexType) -> Result<Kernels, Error>,
     fn(IndexType) -> Option<fn(Level, Method) -> IndexKernel>,
 );
 
-/// How a plan reads data: its format and whole rows, which a run compares with the reader.
+/// How a plan reads data: the format and the shapes of whole rows. A run compares both with the reader.
 #[derive(Clone)]
 pub(super) struct Reads {
     format: PlannedFormat,
@@ -69,7 +70,7 @@ pub(super) struct Reads {
     chunks: usize,
 }
 
-/// Facts to compare arguments with: operator, indexed axes, level of the functions that read them, shapes.
+/// The facts that arguments are compared with: operator, indexed axes, level of the converting functions, shapes.
 type PreparedFor<'a> = (Op, &'a [Axis], Available, &'a Reads);
 
 #[derive(Clone)]
@@ -118,7 +119,7 @@ impl Reads {
         Ok(reads)
     }
 
-    /// The blocks, if their values are the output, which is planned in arrays.
+    /// The blocks, if no row function reads them. The output elements of such a plan are arrays of values.
     pub(super) fn blocks(&self) -> Option<&BlockShapes> {
         if let (PlannedFormat::Blocks(blocks), None) = (&self.format, &self.rows) { Some(blocks) } else { None }
     }
@@ -136,8 +137,8 @@ impl Reads {
     /// Checks that a reader has the planned format.
     ///
     /// # Errors
-    /// [`Error::PlanParametersMismatch`]; [`Error::FusedFormatMismatch`] and [`Error::PlanMismatch`];
-    /// [`Error::PlanBlocksMismatch`].
+    /// [`Error::PlanParametersMismatch`] for a map; [`Error::FusedFormatMismatch`] and [`Error::PlanMismatch`] for
+    /// fused rows; [`Error::PlanBlocksMismatch`] for blocks.
     #[inline(always)]
     fn check(&self, reader: &Reader<'_>, op: Op) -> Result<(), Error> {
         match (&self.format, reader.format) {
@@ -159,8 +160,9 @@ impl Reads {
 pub(super) struct Converter<'a> {
     reader: &'a Reader<'a>,
     decoder: Option<Decoder>,
-    /// The functions that convert the rows of a job, and the data type that they write.
+    /// The functions that convert the rows of a job.
     rows: ByLevel<CompiledMoveFn>,
+    /// The data type that `rows` writes.
     made: DType,
     size_in: usize,
 }
@@ -192,7 +194,7 @@ impl<'a> Converter<'a> {
         self.reader.function.is_some() || self.reader.chunks.is_some() || matches!(self.reader.format, Format::Fused(_))
     }
 
-    /// Whether results are written in arrays: the values of one byte each.
+    /// Whether each result is an array: the values of one byte.
     fn writes_arrays(&self) -> bool {
         !self.takes_rows() && matches!(self.reader.format, Format::Blocks(..))
     }
@@ -213,7 +215,6 @@ impl<'a> Converter<'a> {
         self.function().map_or(numbers / per_result.max(1), |function| function.results(numbers))
     }
 
-    /// Whether a row becomes one value.
     pub(super) fn makes_one(&self) -> bool {
         self.function().is_some_and(|function| function.erased.one)
     }
@@ -231,11 +232,11 @@ impl<'a> Converter<'a> {
     }
 
     /// The decoding of rows of `elements` before a row function.
-    pub(super) fn decoding(&self, elements: usize) -> Option<DecodedRows> {
-        self.first().map(|decoder| DecodedRows::new(self.numbers(elements), decoder.size))
+    pub(super) fn decoding(&self, elements: usize) -> Option<DecodeLayout> {
+        self.first().map(|decoder| DecodeLayout::new(self.numbers(elements), decoder.size))
     }
 
-    /// The shape of results of elements gathered into `output`, with last dimensions `row`; `None` if it is `output`.
+    /// The shape of results if elements are gathered into `output`, which ends with `row`; `None` if unchanged.
     pub(super) fn shape_of_results(&self, output: &[usize], row: &[usize]) -> Option<Shape> {
         if self.writes_arrays() {
             let (last, lead) = output.split_last()?;
@@ -316,7 +317,7 @@ impl<'a> Converter<'a> {
                 let (mut decoded, rows) = (None, ConversionArgs { rows, given });
                 let args = self.first().map_or(rows, |Decoder { fns, .. }| {
                     let decode_fn = *fns.each.get(*level);
-                    ConversionArgs::decode_first(decoded.insert(DecodedRowParams { rows, decode_fn, decoder }))
+                    ConversionArgs::with_decoder(decoded.insert(DecodedRowParams { rows, decode_fn, decoder }))
                 });
                 run(operands.given((&raw const args).cast()))
             };
@@ -413,7 +414,7 @@ pub(super) fn run(
             let prepared = (op.op(), &axes[..], few.level, &reads);
             return converter.write(prepared, (&output, len), operands, &|operands| {
                 // SAFETY: X1: the rows were found in the layouts of the operands; the output is row-major and has the
-                // shape of the result. K8, as below.
+                // shape of the result. K8 as for `run_index` below.
                 unsafe { exec::run_few_rows(&few, request.planned, operands) }
             });
         }
@@ -430,10 +431,10 @@ pub(super) fn run(
         };
         let prepared = (plan.op(), plan.axes(), plan.spec().level, &reads);
         converter.write(prepared, output, operands, &|operands| {
-            // SAFETY: X1: the plan was made for the layouts of the operands; a row-major output of values is one of
-            // arrays, which are aligned as values are. K8: data and output are aligned for the converter's types. The
-            // arguments are of its parameters, `Sync`, and have a value for every position, element or row, as
-            // checked; whole rows are contiguous.
+            // SAFETY: X1: the plan was made for the layouts of the operands. A row-major output of values is a
+            // row-major output of arrays, which have the alignment of values. K8: `check_aligned` checked a fixed
+            // output; fresh memory is aligned, and sources are typed or bytes. `write` compared the arguments, which
+            // are `Sync`, with the shapes. `Reads::new` found whole rows contiguous.
             unsafe { exec::run_index(plan, operands) }
         })
     })
@@ -453,7 +454,7 @@ pub(super) fn plan(
 ) -> Result<GatherPlan, Error> {
     converter.with_request(op, fns, indices, |request, shape| {
         let out = if let Outputs::Of(out) = outputs { Some(out) } else { None };
-        // A plan of arrays is for row-major outputs; `Reads::new` compares a layout of values.
+        // A plan of arrays takes row-major outputs only; `Reads::new` compares `out`, a layout of values.
         let of = if converter.writes_arrays() && out.is_some() { Outputs::RowMajor } else { outputs };
         let mut planned = PlanInner::new(request, of)?;
         planned.change(|plan| converter.complete(shape.as_ref(), plan));
@@ -462,7 +463,7 @@ pub(super) fn plan(
     })
 }
 
-/// Runs a plan of mapped elements by a map with the planned parameters, and their arguments.
+/// Runs a plan of mapped elements with a map of the planned parameters, and its arguments.
 ///
 /// # Errors
 /// [`Error::PlanParametersMismatch`], [`Error::PlanMismatch`], errors of [`maps::given`], [`Error::AllocationFailed`],
@@ -470,7 +471,7 @@ pub(super) fn plan(
 #[inline(never)]
 pub(super) fn run_map(
     GatherPlan { planned, reads, .. }: &GatherPlan,
-    (map, args): (&Map, &dyn MapArgs),
+    (map, args): (&ErasedMap, &dyn MapArgs),
     operands: Operands<'_, Target<'_>>,
 ) -> Result<(), Error> {
     let (plan, mut params) = (planned.plan(), None);
@@ -481,8 +482,8 @@ pub(super) fn run_map(
         let args = ConversionArgs { rows: map.decode_fns.rows.at(plan.spec().level), given };
         Ok((&raw const *params.insert(args)).cast())
     };
-    // SAFETY: K8: the map is of the plan's types, for which data and an output of its elements are aligned. The
-    // arguments are of its parameters, `Sync`, and have a value for every position or element, as checked.
+    // SAFETY: K8: map and plan have one kind, `Mapped<T, U>`, so data and output are typed, and aligned. `maps::given`
+    // checked the number of values of the arguments, which are `Sync`.
     unsafe { planned.run_given(operands, given) }
 }
 
@@ -535,8 +536,8 @@ pub(super) fn run_plan(
     };
     let plan = planned.plan();
     converter.write((plan.op(), plan.axes(), plan.spec().level, reads), output, operands, &|operands| {
-        // SAFETY: X1: the layouts are the plan's, as just checked, and `runs` has the same. K8 as in `run`: rows were
-        // found contiguous when the plan was made.
+        // SAFETY: X1: the checks above compared the layouts with the plan's, and `runs` has the same layouts. K8 as in
+        // `run`: `Reads::new` found whole rows contiguous in the planned layouts.
         unsafe { runs.execute(operands, count) }
     })
 }

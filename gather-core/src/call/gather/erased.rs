@@ -1,10 +1,10 @@
-//! Calls without types: the one pipeline of all public methods of operators on indices, compiled once.
+//! Type-erased calls: the pipeline of all public methods of operators on indices, compiled once.
 //!
 //! ```text
 //! lower (attributes against shapes)  ->  plan (loops, method, kernel)  ->  run
 //! ```
 //!
-//! A call that moves a few rows of a table skips all steps: its kernel reads only `FewRows`.
+//! A call that only moves a few rows of a table skips these steps: `FewRows` replaces the plan.
 
 use crate::call::attributes::IndexAttributes;
 use crate::call::checks::check_output;
@@ -24,7 +24,7 @@ pub(super) struct Request<'a> {
 }
 
 impl<'a> Request<'a> {
-    /// The request for operands of its types, by their layouts.
+    /// The request for operands, whose types are the types of `planned`.
     #[inline(always)]
     pub(super) fn of<O>(
         attributes: &'a dyn IndexAttributes,
@@ -45,7 +45,7 @@ impl<'a> Request<'a> {
         self.attributes.lower(self.data, self.indices, lowered)
     }
 
-    /// The few rows that the call moves into an output of layout `out` or a fresh output, if it does nothing else.
+    /// The rows of a call that only moves a few rows, into an output of layout `out`, or a fresh output for `None`.
     #[inline(always)]
     pub(super) fn few_rows(&self, out: Option<&Layout>) -> Option<(FewRows, LeadingAxes)> {
         let leading = self.attributes.leading_axes(self.data, self.indices)?;
@@ -96,7 +96,7 @@ pub(super) fn run(
     }
 }
 
-/// As [`run`]. The plan is made in place: moving its hundreds of bytes between functions costs more than a small call.
+/// As [`run`]. The plan stays in place: a move of hundreds of bytes takes longer than a small call.
 #[inline(never)]
 fn run_fixed(
     attributes: &dyn IndexAttributes,
@@ -106,13 +106,13 @@ fn run_fixed(
 ) -> Result<(), Error> {
     let request = Request::of(attributes, planned, operands);
     if let Some((rows, _)) = request.few_rows(Some(layout)) {
-        // SAFETY: X1: the rows were found in the layouts of the operands; the output is row-major and has the shape of
-        // the result, as just checked.
+        // SAFETY: X1: `few_rows` found the rows in the layouts of the operands, and checked that the output is
+        // row-major and has the shape of the result.
         return unsafe { exec::run_few_rows(&rows, planned, *operands) }.map(Written::all);
     }
     let made = request.plan_into(layout);
     let Ok(plan) = &made else { return made.map(drop) };
-    // SAFETY: X1: the plan was made for the layouts of the operands and of their output; no map converts.
+    // SAFETY: X1: the plan is for the layouts of the operands and of their output. Callers request no conversion.
     unsafe { exec::run_index(plan, *operands) }.map(Written::all)
 }
 
@@ -126,11 +126,11 @@ fn run_resized(
     if let Some((rows, leading)) = request.few_rows(None) {
         let shape = leading.output_shape(request.data, request.indices);
         let len = Shape::checked_len(&shape)?;
-        // SAFETY: X1: the rows were found in the layouts of the operands; the output is row-major, of this shape.
+        // SAFETY: X1: `few_rows` found the rows in these layouts; `fill` makes a row-major output of this shape.
         return operands.fill(&shape, len, |operands| unsafe { exec::run_few_rows(&rows, planned, operands) });
     }
     let made = request.plan();
     let Ok((plan, layout)) = &made else { return made.map(drop) };
-    // SAFETY: X1: the plan was made for the layouts of the operands and for this row-major output; no map converts.
+    // SAFETY: X1: the plan is for these layouts and this row-major output. Callers request no conversion.
     operands.fill(plan.output(), layout.len(), |operands| unsafe { exec::run_index(plan, operands) })
 }

@@ -24,7 +24,7 @@ pub(super) fn check_same(expected: &FusedRow, got: FusedRow, data: &Layout) -> R
         return Err(Error::FusedFormatMismatch { expected: expected.format(), got: got.format() });
     }
     if got != *expected {
-        // The rows have equal bytes and different columns.
+        // Rows of one format differ only if their columns differ.
         let [expected, got] = [expected, &got].map(|row| [data.shape()[0], row.columns()]);
         return Err(mismatch(Argument::Data, &expected, &got));
     }

@@ -8,10 +8,10 @@ use crate::call::gather::converted::{self, Converter, Decoder, Reads};
 use crate::call::gather::erased::{self, Request};
 use crate::call::gather::plan::GatherPlan;
 use crate::call::gather::planned::PlanInner;
-use crate::call::gather::{ErasedGather, IndexOperator};
+use crate::call::gather::{ErasedGather, GatherOperator};
 use crate::call::source::Source;
 use crate::call::source::kind::{
-    Blocks, ByRow, ChunkKind, Chunks, Fused, IndexKind, Kind, Mapped, ReadByRow, Unconverted, not_compiled,
+    Blocks, ByRow, ChunkKind, Chunks, Fused, IndexKind, Kind, Mapped, PlainKind, RowKind, not_compiled,
 };
 use crate::call::source::reader::{Format, Reader};
 use crate::exec::Operands;
@@ -21,17 +21,17 @@ use crate::kernels::select::Kernels;
 use crate::plan::IndexRequest;
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::output::{Output, Target};
-use crate::tensor::typing::Any;
+use crate::tensor::typing::Dyn;
 use crate::types::codes::{Float, by_scale};
 use crate::types::element::{DType, Element};
 use crate::types::error::Error;
 use crate::types::index::{Index, IndexType};
 
 /// A kind of data that gathers read. Sealed.
-pub trait Gathered: Kind {
+pub trait GatherKind: Kind {
     /// The kind of one chunk; this kind, unless it is [`Chunks`].
     #[doc(hidden)]
-    type Chunk: Gathered;
+    type Chunk: GatherKind;
 
     /// The kernels that move elements of a data type, or resolve indices for maps, formats and row functions.
     ///
@@ -69,7 +69,7 @@ pub(in crate::call) enum Outputs<'a> {
     note = "row functions and fused rows need the operator that names whole rows, `Gather`; several tables need bags",
     note = "a function of your own takes any source as `&impl TableOf<Gather, f32>`"
 )]
-pub trait GatheredBy<A>: Gathered {}
+pub trait GatheredBy<A>: GatherKind {}
 
 /// A gather operator: [`Gather`](crate::Gather), [`GatherElements`](crate::GatherElements) or
 /// [`GatherNd`](crate::GatherNd). Sealed.
@@ -78,14 +78,14 @@ pub trait Gathers: crate::call::Sealed {
     type Attributes: IndexAttributes;
 }
 
-impl<A: IndexAttributes> crate::call::Sealed for IndexOperator<A> {}
+impl<A: IndexAttributes> crate::call::Sealed for GatherOperator<A> {}
 
-impl<A: IndexAttributes> Gathers for IndexOperator<A> {
+impl<A: IndexAttributes> Gathers for GatherOperator<A> {
     type Attributes = A;
 }
 
 /// A source that the operator `O` gathers into elements `U`. A function with this bound takes plain elements, mapped
-/// elements, fused rows and all other sources of `U`, which all implement it.
+/// elements, fused rows and all other sources of `U`.
 ///
 /// ```
 /// use gather_core::{Error, Gather, Given, TableOf, View, maps};
@@ -139,16 +139,16 @@ where
 
 /// Whether elements are moved unchanged, from one place: a plain kind, or one chunk of a plain kind.
 #[inline(always)]
-fn is_moved<K: Gathered>(reader: &Reader<'_>) -> bool {
+fn is_moved<K: GatherKind>(reader: &Reader<'_>) -> bool {
     K::IS_PLAIN || K::Chunk::IS_PLAIN && reader.chunks.is_none()
 }
 
 /// The request for elements that are moved unchanged.
 ///
 /// # Errors
-/// The errors of [`Gathered::kernels`].
+/// The errors of [`GatherKind::kernels`].
 #[inline(always)]
-fn request<K: Gathered, I: IndexKind>(
+fn request<K: GatherKind, I: IndexKind>(
     op: &ErasedGather<'_>,
     dtype: DType,
     index: IndexType,
@@ -159,9 +159,9 @@ fn request<K: Gathered, I: IndexKind>(
 /// Runs a call on data of a reader, and indices of kind `I`.
 ///
 /// # Errors
-/// The errors of [`Gather::run_into`](crate::IndexOperator::run_into), and of the kind's adaptor.
+/// The errors of [`Gather::run_into`](crate::GatherOperator::run_into), and of the kind's adaptor.
 #[inline(always)]
-pub(super) fn run<K: Gathered, I: IndexKind>(
+pub(super) fn run<K: GatherKind, I: IndexKind>(
     op: &ErasedGather<'_>,
     reader: &Reader<'_>,
     operands: Operands<'_, Target<'_>>,
@@ -178,9 +178,9 @@ pub(super) fn run<K: Gathered, I: IndexKind>(
 /// Makes a plan for data of a reader, indices of kind `I`, and `outputs`.
 ///
 /// # Errors
-/// The errors of [`Gather::plan`](crate::IndexOperator::plan), and of the outputs.
+/// The errors of [`Gather::plan`](crate::GatherOperator::plan), and of the outputs.
 #[inline(always)]
-pub(super) fn plan<K: Gathered, I: IndexKind>(
+pub(super) fn plan<K: GatherKind, I: IndexKind>(
     op: &ErasedGather<'_>,
     reader: &Reader<'_>,
     (indices, index): (&Layout, IndexType),
@@ -202,7 +202,7 @@ pub(super) fn plan<K: Gathered, I: IndexKind>(
 /// # Errors
 /// The errors of [`Plan::run_into`](crate::Plan::run_into) after its checks of data types.
 #[inline(always)]
-pub(super) fn run_plan<K: Gathered>(
+pub(super) fn run_plan<K: GatherKind>(
     plan: &GatherPlan,
     reader: &Reader<'_>,
     operands: Operands<'_, Target<'_>>,
@@ -211,7 +211,8 @@ pub(super) fn run_plan<K: Gathered>(
         plan.reads.check_chunks(reader, plan.planned.plan().op())?;
     }
     if is_moved::<K>(reader) {
-        // SAFETY: plans of plain kinds convert nothing, and neither do plans for one chunk of such a kind.
+        // SAFETY: `plan` made it without a conversion: its kind is plain, or it is for one chunk of a plain kind, as
+        // `check_chunks` has found.
         return unsafe { plan.planned.run(operands) };
     }
     if let (Format::Mapped(map, Some(args)), None, None) = (reader.format, reader.function, reader.chunks) {
@@ -225,7 +226,7 @@ pub(super) fn run_plan<K: Gathered>(
 /// # Errors
 /// [`Error::UnknownDType`], [`Error::KernelsNotCompiled`], [`Error::BlockSizeOutOfRange`].
 #[inline(always)]
-pub(super) fn check_data<K: Gathered>(op: &ErasedGather<'_>, reader: &Reader<'_>) -> Result<(), Error> {
+pub(super) fn check_data<K: GatherKind>(op: &ErasedGather<'_>, reader: &Reader<'_>) -> Result<(), Error> {
     if is_moved::<K>(reader) {
         return K::Chunk::kernels::<i32>(op, reader.dtype, i32::TYPE).map(drop);
     }
@@ -234,25 +235,25 @@ pub(super) fn check_data<K: Gathered>(op: &ErasedGather<'_>, reader: &Reader<'_>
 
 /// As [`Converter::shape_of_results`]; `None` for elements that are moved unchanged.
 #[inline]
-pub(super) fn results<K: Gathered>(reader: &Reader<'_>, output: &[usize], row: &[usize]) -> Option<Shape> {
+pub(super) fn results<K: GatherKind>(reader: &Reader<'_>, output: &[usize], row: &[usize]) -> Option<Shape> {
     if is_moved::<K>(reader) {
         return None;
     }
     Converter::new(reader, K::decoder(reader).ok()?).shape_of_results(output, row)
 }
 
-/// Implements [`Gathered`] and [`GatheredBy`] for kinds that are moved unchanged.
+/// Implements [`GatherKind`] and [`GatheredBy`] for kinds that are moved unchanged.
 macro_rules! plain {
     ($([$($generics:tt)*] $Kind:ty;)*) => {$(
         #[diagnostic::do_not_recommend]
-        impl<$($generics)*> Gathered for $Kind {
+        impl<$($generics)*> GatherKind for $Kind {
             type Chunk = Self;
 
             #[inline(always)]
             fn kernels<I: IndexKind>(op: &ErasedGather<'_>, dtype: DType, index: IndexType) -> Result<Kernels, Error> {
                 let found = |registry: &'static Registry, op, dtype| registry.index_kernels(op, dtype, index);
                 let call = (op.op(), dtype, Some(index));
-                <$Kind as Unconverted>::kernels(op.registry.0, call, || I::gathers::<$Kind>(index), found)
+                <$Kind as PlainKind>::kernels(op.registry.0, call, || I::gathers::<$Kind>(index), found)
             }
         }
 
@@ -262,16 +263,16 @@ macro_rules! plain {
 }
 plain! {
     [T: Element] T;
-    [] Any;
+    [] Dyn;
 }
 
-/// Implements [`Gathered`] for converted kinds, by the decoder of a reader.
+/// Implements [`GatherKind`] for converted kinds, by the decoder of a reader.
 macro_rules! decoded {
     ($([$($generics:tt)*] $Kind:ty, $Chunk:ty: |$reader:ident| $decoder:expr;)*) => {$(
-        impl<$($generics)*> Gathered for $Kind {
+        impl<$($generics)*> GatherKind for $Kind {
             type Chunk = $Chunk;
 
-            // Compiled in its caller: for types known at run time it references the decoders of all formats.
+            // Inlined in its caller: for types known at run time, `decoder` references the decoders of all formats.
             #[inline]
             fn decoder($reader: &Reader<'_>) -> Result<Option<Decoder>, Error> {
                 $decoder
@@ -287,7 +288,7 @@ decoded! {
         Ok(Some(Decoder { fns: &map.decode_fns, size_in, size, numbers, made: U::DTYPE }))
     };
     [U: Float] Fused<U>, Self: |reader| Ok(Some(of_fused::<U>(reader)));
-    [] Fused<Any>, Self: |reader| by_scale!(
+    [] Fused<Dyn>, Self: |reader| by_scale!(
         reader.dtype, U => Ok(Some(of_fused::<U>(reader))),
         Err(Error::DTypeMismatch { expected: f32::DTYPE, got: reader.dtype })
     );
@@ -302,9 +303,9 @@ decoded! {
         let fns = quantized::decode_fns::<U>(format.codes);
         Ok(Some(Decoder { fns, size_in: 1, size: size_of::<U>(), numbers, made }))
     };
-    [K: Gathered + ReadByRow, U: Element] ByRow<K, U>, Self: |reader| K::decoder(reader);
-    [K: ChunkKind + Gathered] Chunks<K>, K: |reader| {
-        Ok(chunks::decoder(<K as Gathered>::decoder(reader)?, reader))
+    [K: GatherKind + RowKind, U: Element] ByRow<K, U>, Self: |reader| K::decoder(reader);
+    [K: ChunkKind + GatherKind] Chunks<K>, K: |reader| {
+        Ok(chunks::decoder(<K as GatherKind>::decoder(reader)?, reader))
     };
 }
 

@@ -8,7 +8,7 @@ use crate::call::gather::planned::Params;
 use crate::call::source::kind::Mapped;
 use crate::call::source::map::MapArgs;
 use crate::kernels::convert::ErasedParams;
-use crate::kernels::convert::map::{Count, Erased as Map};
+use crate::kernels::convert::map::{Count, ErasedMap};
 use crate::plan::Axis;
 use crate::tensor::layout::Layout;
 use crate::types::element::Element;
@@ -41,7 +41,7 @@ pub(in crate::call) fn check_names(
 #[inline(always)]
 pub(in crate::call) fn given<'a>(
     op: Op,
-    (map, args): (&Map, &'a dyn MapArgs),
+    (map, args): (&ErasedMap, &'a dyn MapArgs),
     axes: &[Axis],
     data: &Layout,
 ) -> Result<ErasedParams<'a>, Error> {
@@ -53,7 +53,7 @@ pub(in crate::call) fn given<'a>(
 }
 
 #[inline(never)]
-fn check_params(op: Op, (map, args): (&Map, &dyn MapArgs), axes: &[Axis], data: &Layout) -> Result<(), Error> {
+fn check_params(op: Op, (map, args): (&ErasedMap, &dyn MapArgs), axes: &[Axis], data: &Layout) -> Result<(), Error> {
     // Tuples of several components name no single row of the table.
     let axis = || if let [axis] = axes { Some(axis).filter(|axis| axis.is_of_data()) } else { None };
     let fits = |count: Count| match count {

@@ -22,7 +22,7 @@ pub(crate) mod will_need;
 use crate::call::attributes::IndexAttributes;
 use crate::call::cloned;
 use crate::call::gather::kinds::{GatheredBy, with_operands};
-use crate::call::operator::{Chosen, attributes, settings, takes_indices};
+use crate::call::operator::{RegistryChoice, attributes, settings, takes_indices};
 use crate::call::source::clones::CloneSource;
 use crate::call::source::kind::{IndexKind, Kind};
 use crate::call::source::{Source, TensorOf};
@@ -44,23 +44,23 @@ use crate::types::policy::{IndexPolicy, Options, OutOfBounds};
 ///
 /// A small value: attributes, policies and options. Nothing is checked before a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct IndexOperator<A> {
+pub struct GatherOperator<A> {
     pub(crate) attributes: A,
     pub(crate) policy: IndexPolicy,
     pub(crate) options: Options,
-    pub(crate) registry: Chosen,
+    pub(crate) registry: RegistryChoice,
 }
 
-impl<A> IndexOperator<A> {
+impl<A> GatherOperator<A> {
     /// An operator with the given attributes. Negative indices count from the end; indices out of range are errors.
     pub(crate) fn from_attributes(attributes: A) -> Self {
-        let (policy, options, registry) = (IndexPolicy::default(), Options::default(), Chosen::default());
-        IndexOperator { attributes, policy, options, registry }
+        let (policy, options, registry) = (IndexPolicy::default(), Options::default(), RegistryChoice::default());
+        GatherOperator { attributes, policy, options, registry }
     }
 }
 
 /// A gather without the type of its attributes.
-pub(crate) type ErasedGather<'a> = IndexOperator<&'a dyn IndexAttributes>;
+pub(crate) type ErasedGather<'a> = GatherOperator<&'a dyn IndexAttributes>;
 
 impl ErasedGather<'_> {
     #[inline(always)]
@@ -81,10 +81,10 @@ impl ErasedGather<'_> {
     }
 }
 
-impl<A: IndexAttributes> IndexOperator<A> {
+impl<A: IndexAttributes> GatherOperator<A> {
     #[inline(always)]
     fn erased(&self) -> ErasedGather<'_> {
-        let IndexOperator { ref attributes, policy, options, registry } = *self;
+        let GatherOperator { ref attributes, policy, options, registry } = *self;
         ErasedGather { attributes, policy, options, registry }
     }
 
@@ -94,10 +94,10 @@ impl<A: IndexAttributes> IndexOperator<A> {
     ///
     /// # Errors
     /// [`Error::NotAnIndexType`] and [`Error::UnknownDType`] for types known at run time; without the feature
-    /// `registry`, [`Error::KernelsNotCompiled`]. Errors of attributes and shapes, [`Error::LevelUnavailable`],
+    /// `registry`, [`Error::KernelsNotCompiled`]. Then errors of attributes and shapes, [`Error::LevelUnavailable`],
     /// [`Error::TooManyBytes`], [`Error::MethodUnavailable`], errors of the source adaptor's arguments,
-    /// [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`] for the first such index in row-major order. Under
-    /// [`OutOfBounds::Error`] indices are checked even if the result is empty.
+    /// [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`] for the first index out of range in row-major
+    /// order. Under [`OutOfBounds::Error`] indices are checked even if the result is empty.
     ///
     /// # Panics
     /// If a map or a row function panics.
@@ -110,13 +110,13 @@ impl<A: IndexAttributes> IndexOperator<A> {
     }
 
     /// Runs the operator into an [`Output`]: a view of any strides, uninitialised memory, or a reused tensor. On one
-    /// thread it allocates only the scratch of [`Method::Panels`](crate::Method::Panels) and the memory of a tensor
-    /// that is too small. This holds for up to six dimensions, and index tuples of up to three components.
+    /// thread, for up to six dimensions and index tuples of up to three components, it allocates only the scratch of
+    /// [`Method::Panels`](crate::Method::Panels) and the memory of a tensor that is too small.
     ///
     /// # Errors
     /// As for [`Self::run`]. For types known at run time, also [`Error::DTypeMismatch`] of a view after
-    /// [`Error::NotAnIndexType`]; and [`Error::ShapeMismatch`] of a view after errors of shapes. The output is
-    /// untouched except for [`Error::IndexOutOfRange`]: a view then holds a mix of results and its previous contents.
+    /// [`Error::NotAnIndexType`]; and [`Error::ShapeMismatch`] of a view after errors of shapes. Errors leave a view
+    /// untouched, except [`Error::IndexOutOfRange`]: the view then holds a mix of results and its previous contents.
     ///
     /// # Panics
     /// If a map or a row function panics.
@@ -131,7 +131,7 @@ impl<A: IndexAttributes> IndexOperator<A> {
         })
     }
 
-    /// As [`Self::run_into`], for long rows: uses the few kernels for rows of any length.
+    /// As [`Self::run_into`], for long rows: uses only the kernels for rows of any length.
     pub(crate) fn run_long_into<T: Element, I: Index>(
         &self,
         data: &View<'_, T>,
@@ -205,14 +205,14 @@ impl<A: IndexAttributes> IndexOperator<A> {
     }
 }
 
-settings!(IndexOperator<A>);
+settings!(GatherOperator<A>);
 takes_indices! {
-    IndexOperator<A>: policy.negative,
+    GatherOperator<A>: policy.negative,
     /// Sets the policy for indices out of range.
     policy.out_of_bounds: OutOfBounds
 }
 attributes! {
-    IndexOperator<A>,
+    GatherOperator<A>,
     ///
     /// ```
     /// use gather_core::{DynView, Element, Gather, Registry, View};

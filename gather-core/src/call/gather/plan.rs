@@ -6,9 +6,9 @@ use core::marker::PhantomData;
 use crate::call::attributes::IndexAttributes;
 use crate::call::gather::blocks;
 use crate::call::gather::converted::Reads;
-use crate::call::gather::kinds::{Gathered, GatheredBy, Outputs};
+use crate::call::gather::kinds::{GatherKind, GatheredBy, Outputs};
 use crate::call::gather::planned::PlanInner;
-use crate::call::gather::{IndexOperator, kinds};
+use crate::call::gather::{GatherOperator, kinds};
 use crate::call::plan_type::plan_type;
 use crate::call::source::kind::IndexKind;
 use crate::call::source::{Describe, Source};
@@ -16,7 +16,7 @@ use crate::exec::{self, Operands, Written};
 use crate::plan::Explain;
 use crate::tensor::layout::Layout;
 use crate::tensor::output::{Output, Target, written};
-use crate::tensor::typing::{Any, Typing};
+use crate::tensor::typing::{Dyn, Typing};
 use crate::types::element::{DType, Element};
 use crate::types::error::Error;
 use crate::types::index::{Index, IndexType};
@@ -27,8 +27,8 @@ use crate::types::index::{Index, IndexType};
 ///
 /// `K` is the [`Kind`](crate::Kind) of data, `I` the kind of indices. A plan runs on any [`Source`] of these kinds and
 /// of the planned layouts: `Plan<f32, u32>` on views and slices, `Plan<Mapped<u8, f32>, u32>` on the result of
-/// [`View::map`](crate::View::map), `Plan<Any, Any>` on tensors whose types are known at run time. A tensor has a
-/// planned layout if it has the shape, and the same stride along each dimension of size 2 or more.
+/// [`View::map`](crate::View::map), `Plan<Dyn, Dyn>` on tensors whose types are known at run time. A tensor has the
+/// planned layout if it has the planned shape, and the planned stride along each dimension of size 2 or more.
 ///
 /// ```
 /// use gather_core::{Gather, Plan, Spec, View};
@@ -69,7 +69,7 @@ pub struct Plan<K, I> {
 ///     Ok(())
 /// }
 /// ```
-pub type DynPlan = Plan<Any, Any>;
+pub type DynPlan = Plan<Dyn, Dyn>;
 
 plan_type!(Plan<K, I>: plan);
 
@@ -101,9 +101,9 @@ impl GatherPlan {
     }
 }
 
-impl<A: IndexAttributes> IndexOperator<A> {
-    /// Makes a plan: it does the shape-dependent work once, and runs on any tensors of these layouts, into row-major
-    /// outputs. Data and indices are sources, or [specs](crate::Spec) ahead of the first call.
+impl<A: IndexAttributes> GatherOperator<A> {
+    /// Makes a plan, which does the shape-dependent work once. The plan runs on any tensors of these layouts, into
+    /// row-major outputs. Data and indices are sources, or [specs](crate::Spec) ahead of the first call.
     ///
     /// Cost: depends on ranks, not on sizes.
     ///
@@ -151,9 +151,9 @@ impl<A: IndexAttributes> IndexOperator<A> {
     /// ```
     ///
     /// # Errors
-    /// As for [`Self::plan`], and [`Error::FixedCount`] if the first dimension of indices is tied to data, is not the
-    /// first of the result, is repeated, or counts tuples without components. Empty tensors are planned like all
-    /// others: a call then checks indices as [`Self::run`] does.
+    /// As for [`Self::plan`], and [`Error::AnyCountUnavailable`] if the first dimension of indices is also a dimension
+    /// of data, is not the first of the result, has stride 0, or counts tuples without components. Empty tensors can be
+    /// planned: their calls check indices as [`Self::run`] does.
     pub fn plan_any_count<S, X>(&self, data: &S, indices: &X) -> Result<Plan<S::Kind, X::Kind>, Error>
     where
         S: Describe<Kind: GatheredBy<A>> + ?Sized,
@@ -175,7 +175,7 @@ impl<A: IndexAttributes> IndexOperator<A> {
     }
 }
 
-impl<K: Gathered, I: IndexKind> Plan<K, I> {
+impl<K: GatherKind, I: IndexKind> Plan<K, I> {
     /// Runs the plan into a fresh tensor.
     ///
     /// # Errors
@@ -193,13 +193,13 @@ impl<K: Gathered, I: IndexKind> Plan<K, I> {
         written(K::Out::empty(self.plan.dtype), |out| self.run_into(data, indices, out))
     }
 
-    /// Runs the plan into an [`Output`]: a view of the planned layout, uninitialised memory, or a reused tensor. On
-    /// one thread it allocates only the scratch of [`Method::Panels`](crate::Method::Panels) and the memory of a
-    /// tensor that is too small. This holds for up to six loops.
+    /// Runs the plan into an [`Output`]: a view of the planned layout, uninitialised memory, or a reused tensor. On one
+    /// thread, for up to six loops, it allocates only the scratch of [`Method::Panels`](crate::Method::Panels) and the
+    /// memory of a tensor that is too small.
     ///
     /// # Errors
-    /// As for [`Plan::run`]; [`Error::PlanMismatch`] also for a tensor if the planned output is not row-major. The
-    /// output is then as after [`Gather::run_into`](crate::IndexOperator::run_into).
+    /// As for [`Plan::run`]; [`Error::PlanMismatch`] also for a tensor if the planned output is not row-major. On an
+    /// error the output is as after [`Gather::run_into`](crate::GatherOperator::run_into).
     ///
     /// # Panics
     /// If a map or a row function panics.
@@ -218,13 +218,13 @@ impl<K: Gathered, I: IndexKind> Plan<K, I> {
             && planned.is_one_call(data.held().borrow(), indices.held().borrow(), layout)
         {
             let (data, indices) = ((data.start(), &planned.data), (indices.start(), &planned.indices, *index));
-            // SAFETY: V1, V3: the inputs are sources of the plan's types and layouts, as just checked; O1; the output
-            // is borrowed mutably, so it overlaps no input.
+            // SAFETY: V1, V3: the inputs are sources; `check` compared their types, and `is_one_call` all layouts. O1:
+            // the output is borrowed mutably, so it overlaps no input.
             let operands = unsafe { Operands::new(data, indices, out, *dtype) };
-            // SAFETY: X1: these are the layouts and types of the plan, whose call is one kernel call; no map converts.
+            // SAFETY: X1: layouts and types are the plan's, whose call is one kernel call. A plain kind has no map.
             return unsafe { exec::call_index(planned.plan(), operands) }.map(Written::all);
         }
-        // SAFETY: the inputs are of the plan's types, as just checked.
+        // SAFETY: the two calls of `check` compared the inputs' types with the plan's.
         unsafe { self.run_any_into(data, indices, out) }
     }
 
@@ -242,8 +242,8 @@ impl<K: Gathered, I: IndexKind> Plan<K, I> {
         let GatherPlan { dtype, index, .. } = self.plan;
         let (held, ids, out) = (data.held(), indices.held(), out.target_of(dtype)?);
         let (data, indices) = (data.reader(held.borrow()), (indices.start(), ids.borrow(), index));
-        // SAFETY: V1, V3: the inputs are sources of these layouts; O1 for the plan's type; the output is borrowed
-        // mutably, so it overlaps no input.
+        // SAFETY: V1, V3: the inputs are sources of these layouts, and of the plan's types by the caller's contract.
+        // O1: the output is of the plan's type, and borrowed mutably, so it overlaps no input.
         let operands = unsafe { Operands::new(data.parts(), indices, out, dtype) };
         kinds::run_plan::<K>(&self.plan, &data, operands)
     }
@@ -261,10 +261,10 @@ impl<T: Element, I: Index> Plan<T, I> {
         let count = planned.check_lens(data.len(), indices.len(), out.len())?;
         let data = (data.as_ptr().cast(), &planned.data);
         let indices = (indices.as_ptr().cast(), &planned.indices, I::TYPE);
-        // SAFETY: row-major tensors of the plan's shapes, with `count` in place of a dynamic size, have the lengths
-        // and the order of the slices. A mutable slice overlaps no other.
+        // SAFETY: V1, V3, O1: `check_lens` checked that the planned layouts are row-major and have the lengths of the
+        // slices, with `count` in place of a dynamic size. A mutable slice overlaps no other.
         let operands = unsafe { Operands::new(data, indices, out.as_mut_ptr().cast(), T::DTYPE) };
-        // SAFETY: X1: `T` and `I` are the plan's types, and `count` is its count; no map converts.
+        // SAFETY: X1: `T` and `I` are the plan's types, `check_lens` returned `count`, and elements `T` have no map.
         unsafe { planned.execute(operands, count) }.map(Written::all)
     }
 }

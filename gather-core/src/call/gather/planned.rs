@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 
 use smallvec::SmallVec;
 
-use crate::call::checks::{check_counted, check_fresh, check_layout, mismatch, other_count};
+use crate::call::checks::{check_dynamic, check_fresh, check_layout, mismatch, other_count};
 use crate::call::gather::erased::Request;
 use crate::call::gather::kinds::Outputs;
 use crate::exec::{Operands, Prepared, Written, pool_threads};
@@ -37,7 +37,7 @@ impl PlanInner {
             Outputs::AnyCount => Self::prepare_any_count(request)?,
         };
         let (data, indices) = (request.data.clone(), request.indices.clone());
-        // A size of 0 or 1 hides the stride of a dimension; calls of another size step along it.
+        // `is_contiguous` ignores the stride of a dimension of size 0 or 1; calls of other sizes step along it.
         let in_order = if prepared.dynamic().is_some() { indices.is_row_major() } else { indices.is_contiguous() };
         let contiguous = data.is_contiguous() && in_order && out.is_contiguous();
         Ok(PlanInner { prepared, data, indices, out, contiguous })
@@ -49,7 +49,7 @@ impl PlanInner {
         let kernels = request.planned.kernels.with_shaped(&[]);
         let planned = IndexRequest { kernels, ..*request.planned };
         let request = &Request { planned: &planned, ..*request };
-        let fixed = || Error::FixedCount { op: request.planned.op };
+        let fixed = || Error::AnyCountUnavailable { op: request.planned.op };
         let resized = |count| request.indices.resized(count).ok_or_else(fixed)?;
         let plan_for = |count: usize| {
             let (plan, _) = Request { indices: &resized(count)?, ..*request }.plan()?;
@@ -57,12 +57,12 @@ impl PlanInner {
         };
         let (plan, out) = request.plan()?;
         let expected = *request.indices.shape().first().ok_or_else(fixed)?;
-        // A dimension tied to a dimension of data has no other size.
+        // If the dimension is also a dimension of data, `lower` refuses another size.
         let other = other_count(expected);
         let (mut lowered, indices) = (IndexLowered::new(request.planned.op), resized(other)?);
         Request { indices: &indices, ..*request }.lower(&mut lowered).map_err(|_| fixed())?;
-        // If indices go along axis 0 of data, none of their dimensions before it is tied to data. Tuples without
-        // components have no indices to count: they are dynamic only if nothing is moved for them.
+        // If the axis is 0, no dimension of data comes before it. Tuples without components have no axis: their plan is
+        // dynamic only if the output is empty.
         let axis = lowered.axes.first().filter(|axis| axis.is_of_data());
         let along_first = axis.map_or(lowered.output.contains(&0), |axis| axis.axis == 0);
         let free = |dim: &Dim| dim.n == other && (dim.index != 0 || indices.is_empty());
@@ -79,7 +79,7 @@ impl PlanInner {
         self.prepared.change(change);
     }
 
-    /// The plan, if it fills rows out of range with `fill`, or fills no rows; else a copy that does, in `copy`.
+    /// `self` if it fills no rows, or fills rows out of range with `fill`; else a copy with `fill`, in `copy`.
     pub(super) fn filled_by<'p>(&'p self, fill: &[u8], copy: &'p mut Option<Box<Self>>) -> &'p Self {
         if self.prepared.running().fills_by(fill) {
             return self;
@@ -121,7 +121,7 @@ impl PlanInner {
     pub(super) fn check_inputs(&self, data: &Layout, indices: &Layout) -> Result<usize, Error> {
         check_layout(Argument::Data, &self.data, data)?;
         if self.is_dynamic() {
-            return check_counted(Argument::Indices, &self.indices, indices);
+            return check_dynamic(Argument::Indices, &self.indices, indices);
         }
         check_layout(Argument::Indices, &self.indices, indices)?;
         Ok(0)
@@ -131,7 +131,7 @@ impl PlanInner {
     #[inline(always)]
     pub(super) fn check_output(&self, out: &Layout, count: usize) -> Result<(), Error> {
         if self.is_dynamic() {
-            if check_counted(Argument::Output, &self.out, out)? == count {
+            if check_dynamic(Argument::Output, &self.out, out)? == count {
                 return Ok(());
             }
             let mut expected = Shape::default();
@@ -141,7 +141,7 @@ impl PlanInner {
         check_layout(Argument::Output, &self.out, out)
     }
 
-    /// Checks the lengths of slices, in the order data, indices, output; returns as [`PlanInner::check_inputs`].
+    /// Checks the lengths of slices: data, indices, then output. Returns the count, as [`PlanInner::check_inputs`].
     #[inline]
     pub(super) fn check_lens(&self, data: usize, indices: usize, out: usize) -> Result<usize, Error> {
         if !self.contiguous || data != self.data.len() {
@@ -160,7 +160,7 @@ impl PlanInner {
         Ok(count)
     }
 
-    /// Shape and length of a fresh output for `count` indices, as checked. `buffer` holds a shape unlike the plan's.
+    /// The shape and the length of a fresh output for `count`, which has been checked. `buffer` holds a dynamic shape.
     ///
     /// # Errors
     /// [`Error::PlanMismatch`] if the planned output is not row-major, then the errors of [`PlanInner::output_of`].
@@ -200,7 +200,7 @@ impl PlanInner {
     #[inline(never)]
     pub(super) unsafe fn run(&self, operands: Operands<'_, Target<'_>>) -> Result<(), Error> {
         debug_assert!(self.plan().spec().conversion.is_none(), "K8: the plan of a kind that converts");
-        // SAFETY: nothing converts: the caller's promise.
+        // SAFETY: by the caller's contract, nothing converts (K8).
         unsafe { self.run_given(operands, |_| Ok(core::ptr::null())) }
     }
 
@@ -218,7 +218,7 @@ impl PlanInner {
     /// The errors of `given`, then the errors of a run.
     ///
     /// # Safety
-    /// `given` returns arguments of the converter's parameters (K8), or nothing converts.
+    /// `given` returns arguments of the converter's parameters (K8), or the plan converts nothing.
     #[inline(always)]
     pub(super) unsafe fn run_given(
         &self,
@@ -233,8 +233,8 @@ impl PlanInner {
         let given = given(operands.data().1)?;
         operands.given(given).write(
             || Ok(fresh),
-            // SAFETY: X1: inputs and a fixed output have the planned layouts, as just checked; other memory is fresh
-            // and row-major.
+            // SAFETY: X1: `check_operands` and `check_output` compared the layouts with the planned ones; other memory
+            // is fresh and row-major, as `fresh` checked.
             |operands| unsafe { self.execute(operands, count) },
         )
     }
@@ -245,7 +245,7 @@ impl PlanInner {
     /// X1 for operands of the planned layouts; a dynamic first dimension of indices and output has size `count`.
     #[inline(always)]
     pub(super) unsafe fn execute(&self, operands: Operands<'_>, count: usize) -> Result<Written, Error> {
-        // SAFETY: X1, as the caller says.
+        // SAFETY: X1, by the caller's contract.
         unsafe { self.prepared.run(operands, count) }
     }
 }

@@ -1,4 +1,4 @@
-//! Whole rows: a gather decodes them, or a row function makes a value or another row of each.
+//! Gathers of whole rows: fused rows are decoded, or a row function computes a value or another row from each row.
 
 #![forbid(unsafe_code)]
 
@@ -10,14 +10,14 @@ use crate::call::Sealed;
 use crate::call::attributes::IndexAttributes;
 use crate::call::checks::mismatch;
 use crate::call::gather::converted::Converter;
-use crate::call::gather::kinds::{Gathered, GatheredBy};
+use crate::call::gather::kinds::{GatherKind, GatheredBy};
 use crate::call::gather::planned::Params;
-use crate::call::source::kind::{ByRow, Fused, ReadByRow};
+use crate::call::source::kind::{ByRow, Fused, RowKind};
 use crate::call::source::rows::{PlaceRows, RowArgs};
-use crate::kernels::convert::row::{DecodedRows, Erased, Misfit, Placed, RowShapes};
+use crate::kernels::convert::row::{DecodeLayout, ErasedRowFunction, Misfit, Placed, RowShapes};
 use crate::plan::{Axis, IndexLowered, IndexPlan, WholeRows};
 use crate::tensor::layout::{Layout, Shape};
-use crate::tensor::typing::Any;
+use crate::tensor::typing::Dyn;
 use crate::types::codes::Float;
 use crate::types::element::Element;
 use crate::types::error::Error;
@@ -26,9 +26,9 @@ use crate::types::op::{Argument, Op};
 /// The attributes of an operator whose result is rows of data: [`Gather`](crate::Gather). Sealed.
 pub trait RowAttributes: IndexAttributes {}
 
-impl<A: RowAttributes, K: Gathered + ReadByRow, U: Element> GatheredBy<A> for ByRow<K, U> {}
+impl<A: RowAttributes, K: GatherKind + RowKind, U: Element> GatheredBy<A> for ByRow<K, U> {}
 impl<A: RowAttributes, U: Float> GatheredBy<A> for Fused<U> {}
-impl<A: RowAttributes> GatheredBy<A> for Fused<Any> {}
+impl<A: RowAttributes> GatheredBy<A> for Fused<Dyn> {}
 
 /// The shapes of whole rows in a plan.
 #[derive(Clone, Copy)]
@@ -36,8 +36,8 @@ pub(super) struct RowShape {
     /// Number of dimensions of data before a row.
     lead: usize,
     pub(super) rows: WholeRows,
-    /// The numbers that the function reads, if rows are decoded first.
-    pub(super) decoding: Option<DecodedRows>,
+    /// How rows are decoded for the row function; `None` if it reads data as it is.
+    pub(super) decoding: Option<DecodeLayout>,
     pub(super) params: Params,
     /// Number of dimensions of the results of a row, 0 for one value, and the size of the last one.
     dims: usize,
@@ -49,11 +49,11 @@ pub(super) struct RowShape {
 }
 
 pub(super) fn elements(row: &[usize]) -> usize {
-    // A product that overflows has a factor of 0: the number of elements of a layout fits.
+    // The length of a layout fits `usize`, so a product without 0 overflows only if a dimension before the row is 0.
     if row.contains(&0) { 0 } else { row.iter().fold(1usize, |product, &dim| product.saturating_mul(dim)) }
 }
 
-/// Attributes that take rows whole: their loops are the dimensions before a row.
+/// The attributes of an operator on whole rows. Its loops are the dimensions before a row.
 pub(super) struct WholeRow<'a> {
     pub(super) attributes: &'a dyn IndexAttributes,
     pub(super) shape: RowShape,
@@ -85,7 +85,7 @@ impl IndexAttributes for WholeRow<'_> {
 }
 
 impl RowShape {
-    /// The rows of data and of results, if they are taken whole.
+    /// The shapes of the rows of data and of results; `None` if rows are not taken whole.
     ///
     /// # Errors
     /// [`Error::AxisOutOfRange`].
@@ -162,7 +162,7 @@ impl RowShape {
         if !Layout::strided(&out.shape()[lead..], &out.strides()[lead..])?.is_contiguous() {
             return Err(refused(Argument::Output));
         }
-        // The stride of the last dimension of size other than 1, if the dimensions before it continue it.
+        // Rows are evenly spaced if each step is `n * step` of the next dimension. Dimensions of size 1 do not count.
         let (mut spacing, mut next) = (None, None);
         for (&n, &step) in out.shape()[..lead].iter().zip(out.strides()).rev().filter(|&(&n, _)| n != 1) {
             if next.is_some_and(|next| next != step) {
@@ -174,17 +174,17 @@ impl RowShape {
         Ok(Some(spacing.filter(|&step| step != 0).unwrap_or(1)))
     }
 
-    /// Compares arguments with shapes. Calls `run` with the place of the output's rows, and a [`PlaceRows`]. The
-    /// place has address 0; the output has shape `output`.
+    /// Compares arguments with shapes. Calls `run` with the place of the output's rows, and a [`PlaceRows`]. `run`
+    /// replaces the place's address 0; the output has shape `output`.
     ///
     /// # Errors
     /// [`Error::RowParameterLengthMismatch`], [`Error::RowParameterLengthUnstated`] and
-    /// [`Error::ParameterUnavailable`]. If indices have values of their own, then [`Error::RowsNotContiguous`] for an
+    /// [`Error::ParameterUnavailable`]. If a parameter has a value per index, then [`Error::RowsNotContiguous`] for an
     /// output whose rows are not evenly spaced. Then the errors of `run`.
     pub(super) fn with(
         &self,
         (op, axes): (Op, &[Axis]),
-        function: &Erased,
+        function: &ErasedRowFunction,
         output: &[usize],
         args: &dyn RowArgs,
         mut run: impl FnMut(Placed, &mut PlaceRows<'_>) -> Result<(), Error>,

@@ -5,9 +5,9 @@ use core::borrow::Borrow;
 use smallvec::SmallVec;
 
 use crate::call::attributes::IndexAttributes;
-use crate::call::gather::IndexOperator;
+use crate::call::gather::GatherOperator;
 use crate::call::gather::converted;
-use crate::call::gather::kinds::{Gathered, GatheredBy};
+use crate::call::gather::kinds::{GatherKind, GatheredBy};
 use crate::call::gather::plan::{GatherPlan, Plan};
 use crate::call::source::Source;
 use crate::call::source::kind::IndexKind;
@@ -17,22 +17,23 @@ use crate::kernels::convert::ErasedParams;
 use crate::kernels::{Cursor, Loop};
 use crate::plan::Action;
 use crate::plan::fold::for_each;
-use crate::tensor::needed_pages::{PageRequests, Residency, WillNeed};
+use crate::tensor::needed_pages::{AdviceStats, PageRequests, Residency};
 use crate::tensor::typing::Typing;
 use crate::types::index::by_index;
 
-impl<A: IndexAttributes> IndexOperator<A> {
+impl<A: IndexAttributes> GatherOperator<A> {
     /// Asks the system for the pages that a call on these indices will read: a hint for a table in mapped files that is
-    /// larger than memory, or not yet in memory. They are the pages of the rows and of their values: the parameters of a
-    /// map, the scales and zero points of blocks, in each of several chunks. Parameters of row functions are left out.
+    /// larger than memory, or not yet in memory. They are the pages of the rows and of their values: the parameters of
+    /// a map, the scales and zero points of blocks, in each of several chunks. Parameters of row functions are left
+    /// out.
     ///
     /// Without it, the call stops at each missing page and waits for the disk, page after page. Pages requested
     /// together arrive at the same time. Requests are ranges; each page of the call is requested once, and adjacent
     /// pages share a range. `will_need` returns before the pages have arrived, and the call may follow at once.
     ///
-    /// Nothing can fail. A call that the operator would refuse requests nothing, requests that the system refuses are
-    /// dropped, and indices out of range are skipped. Data outside mapped files is left as it is. The result says how
-    /// much was requested: nothing without the feature `std`, and on systems other than Unix.
+    /// There are no errors. A call that the operator would refuse requests nothing, requests that the system refuses
+    /// are dropped, and indices out of range are skipped. Data outside mapped files is left as it is. The result counts
+    /// rows and ranges requested: 0 without the feature `std`, and on systems other than Unix.
     ///
     /// Cost: one pass over the indices, and a sort of the ranges. Linux takes 256 ranges in a system call, other
     /// systems one. For a table in memory this time is lost: [`Self::will_need_in`] saves most of it.
@@ -54,7 +55,7 @@ impl<A: IndexAttributes> IndexOperator<A> {
     ///     Ok(())
     /// }
     /// ```
-    pub fn will_need<S, X>(&self, data: &S, indices: &X) -> WillNeed
+    pub fn will_need<S, X>(&self, data: &S, indices: &X) -> AdviceStats
     where
         S: Source<Kind: GatheredBy<A>> + ?Sized,
         X: Source<Kind: IndexKind> + ?Sized,
@@ -65,7 +66,7 @@ impl<A: IndexAttributes> IndexOperator<A> {
     /// As [`Self::will_need`], for the pages that are not known to be in memory. Then they are.
     ///
     /// Cost: one pass over the indices, with a look-up of each row. A plan saves the making of it.
-    pub fn will_need_in<S, X>(&self, data: &S, indices: &X, pages: &mut Residency<'_>) -> WillNeed
+    pub fn will_need_in<S, X>(&self, data: &S, indices: &X, pages: &mut Residency<'_>) -> AdviceStats
     where
         S: Source<Kind: GatheredBy<A>> + ?Sized,
         X: Source<Kind: IndexKind> + ?Sized,
@@ -74,10 +75,10 @@ impl<A: IndexAttributes> IndexOperator<A> {
     }
 }
 
-impl<K: Gathered, I: IndexKind> Plan<K, I> {
+impl<K: GatherKind, I: IndexKind> Plan<K, I> {
     /// Requests the pages that a run on these indices will read, or none for other layouts or types than the plan's:
-    /// see [`IndexOperator::will_need`].
-    pub fn will_need<S, X>(&self, data: &S, indices: &X) -> WillNeed
+    /// see [`GatherOperator::will_need`].
+    pub fn will_need<S, X>(&self, data: &S, indices: &X) -> AdviceStats
     where
         S: Source<Kind = K> + ?Sized,
         X: Source<Kind = I> + ?Sized,
@@ -86,7 +87,7 @@ impl<K: Gathered, I: IndexKind> Plan<K, I> {
     }
 
     /// As [`Plan::will_need`], for the pages that are not known to be in memory. Then they are.
-    pub fn will_need_in<S, X>(&self, data: &S, indices: &X, pages: &mut Residency<'_>) -> WillNeed
+    pub fn will_need_in<S, X>(&self, data: &S, indices: &X, pages: &mut Residency<'_>) -> AdviceStats
     where
         S: Source<Kind = K> + ?Sized,
         X: Source<Kind = I> + ?Sized,
@@ -94,19 +95,19 @@ impl<K: Gathered, I: IndexKind> Plan<K, I> {
         self.request(data, indices, Some(pages))
     }
 
-    fn request<S, X>(&self, data: &S, indices: &X, pages: Option<&mut Residency<'_>>) -> WillNeed
+    fn request<S, X>(&self, data: &S, indices: &X, pages: Option<&mut Residency<'_>>) -> AdviceStats
     where
         S: Source<Kind = K> + ?Sized,
         X: Source<Kind = I> + ?Sized,
     {
         let GatherPlan { dtype, index, .. } = self.plan;
         if K::Out::check(dtype, data.dtype()).is_err() || I::Out::check(index.dtype(), indices.dtype()).is_err() {
-            return WillNeed::default();
+            return AdviceStats::default();
         }
         let (held, ids) = (data.held(), indices.held());
         // SAFETY: V1 of a source of this layout; its type is the planned type, as just checked.
         let ids = unsafe { Ids::new(indices.start(), ids.borrow(), index) };
-        let (reader, mut told) = (data.reader(held.borrow()), WillNeed::default());
+        let (reader, mut told) = (data.reader(held.borrow()), AdviceStats::default());
         if let Some(requests) = PageRequests::new(pages) {
             let mut requests = Some(requests);
             // Arguments that a run refuses request nothing.
@@ -128,12 +129,12 @@ fn advise(
     ids: Ids<'_>,
     params: ErasedParams<'_>,
     mut requests: PageRequests<'_, '_>,
-) -> WillNeed {
-    let Ok(count) = planned.check_inputs(reader.layout, ids.layout()) else { return WillNeed::default() };
+) -> AdviceStats {
+    let Ok(count) = planned.check_inputs(reader.layout, ids.layout()) else { return AdviceStats::default() };
     let (plan, loops) = planned.loops(count);
     debug_assert_eq!(plan.index(), ids.of());
     if plan.action() != Action::Run || plan.axes().iter().any(|axis| axis.dim == 0) {
-        return WillNeed::default();
+        return AdviceStats::default();
     }
     let spec = plan.spec();
     let (elements, size) = spec.conversion.map_or((1, spec.row), |of| (of.elements, of.size_in));
@@ -149,8 +150,8 @@ fn advise(
         for component in components {
             let index = at.index.wrapping_offset(component.index);
             let position = by_index!(ids.of(), I => {
-                // SAFETY: V1: the loops and components of a plan reach coordinates of its indices (P1), whose layout
-                // `ids` has, as just compared.
+                // SAFETY: V1: the loops and components of the plan reach coordinates of its indices (P1).
+                // `matches_inputs` compared their layout with the layout of `ids`.
                 let index: I = unsafe { index.cast::<I>().read_unaligned() };
                 spec.policy.resolve(index, component.dim)
             });

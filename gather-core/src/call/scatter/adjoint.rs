@@ -5,7 +5,7 @@
 use crate::call::Sealed;
 use crate::call::attributes::IndexAttributes;
 use crate::call::checks::check_updates;
-use crate::call::gather::IndexOperator;
+use crate::call::gather::GatherOperator;
 use crate::call::scatter::{ScatterAttributes, ScatterOperator};
 use crate::plan::IndexLowered;
 use crate::tensor::layout::Layout;
@@ -14,13 +14,13 @@ use crate::types::op::Op;
 use crate::types::policy::ScatterOutOfBounds;
 use crate::types::reduction::Reduction;
 
-/// The attributes of the [adjoint](IndexOperator::adjoint) of a gather with attributes `A`.
+/// The attributes of the [adjoint](GatherOperator::adjoint) of a gather with attributes `A`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct AdjointOf<A>(A);
+pub struct AdjointAttributes<A>(A);
 
-impl<A> Sealed for AdjointOf<A> {}
+impl<A> Sealed for AdjointAttributes<A> {}
 
-impl<A: IndexAttributes> ScatterAttributes for AdjointOf<A> {
+impl<A: IndexAttributes> ScatterAttributes for AdjointAttributes<A> {
     fn op(&self) -> Op {
         self.0.op()
     }
@@ -42,25 +42,25 @@ impl<A: IndexAttributes> ScatterAttributes for AdjointOf<A> {
     }
 }
 
-impl<A> IndexOperator<A> {
-    /// The adjoint: the scatter that takes the gradient of the result to the gradient of data. Each element is the sum
-    /// of the gradients of its copies. As a linear map it is the transpose of [`Self::run`].
+impl<A> GatherOperator<A> {
+    /// The adjoint: the scatter that takes the gradient of the result to the gradient of data. Each element of data's
+    /// gradient is the sum of the gradients of its copies. As a linear map it is the transpose of [`Self::run`].
     ///
-    /// It is a [scatter](ScatterOperator) with the gradient as updates. [`run`](ScatterOperator::run) sums into
-    /// [zeros](crate::zeros) of the shape of data; [`run_on`](ScatterOperator::run_on) adds to existing values, to
+    /// The adjoint is a [scatter](ScatterOperator) with the gradient as updates. [`run`](ScatterOperator::run) sums
+    /// into [zeros](crate::zeros) of the shape of data; [`run_on`](ScatterOperator::run_on) adds to existing values, to
     /// accumulate the gradients of several batches. Another [`reduction`](ScatterOperator::reduction) can replace the
-    /// sum: means and extremes of rows by a list of ids. Into zeros, these need
-    /// [`include_self(false)`](ScatterOperator::include_self), or the zero takes part.
+    /// sum, for means or extremes of rows by ids. Into zeros, means and extremes need
+    /// [`include_self(false)`](ScatterOperator::include_self); otherwise the zero takes part.
     ///
     /// Terms are added in row-major order of the gradient, which has the shape of the result: the sum is the same, to
     /// the bit, for any number of threads. `f16` and `bf16` are added in `f32`, and rounded once for each element.
     /// Gradients of rows filled by [`OutOfBounds::Zero`](crate::OutOfBounds::Zero) are dropped. Gradients of clamped
     /// or wrapped indices are added to the row that was read.
     ///
-    /// For a [`Gather`](crate::Gather) along axis 0 this is PyTorch's `index_add_`, and the sum of TensorFlow's
-    /// IndexedSlices; for [`GatherElements`](crate::GatherElements) it is `scatter_add_`. If types are known at run
-    /// time, the adjoint of `GatherElements` runs a registry's kernels of `scatter_elements`, and other adjoints its
-    /// kernels of `scatter_nd`. Errors name the gather.
+    /// For a [`Gather`](crate::Gather) along axis 0 the adjoint is PyTorch's `index_add_`, and the sum of TensorFlow's
+    /// IndexedSlices; for [`GatherElements`](crate::GatherElements) it is PyTorch's `scatter_add_`. If types are known
+    /// at run time, the adjoint of `GatherElements` runs a registry's kernels of `scatter_elements`, and other adjoints
+    /// its kernels of `scatter_nd`. Errors name the gather.
     ///
     /// ```
     /// use gather_core::{Gather, View, zeros};
@@ -77,8 +77,8 @@ impl<A> IndexOperator<A> {
     #[doc(alias("index_add", "index_add_", "scatter_add", "scatter_add_"))]
     #[doc(alias("message passing", "message_passing"))]
     #[must_use]
-    pub fn adjoint(self) -> ScatterOperator<AdjointOf<A>> {
-        let IndexOperator { attributes, policy, options, registry } = self;
+    pub fn adjoint(self) -> ScatterOperator<AdjointAttributes<A>> {
+        let GatherOperator { attributes, policy, options, registry } = self;
         let (negative, out_of_bounds) = (policy.negative, ScatterOutOfBounds::of_gather(policy.out_of_bounds));
         ScatterOperator {
             reduction: Reduction::Add,
@@ -86,7 +86,7 @@ impl<A> IndexOperator<A> {
             out_of_bounds,
             options,
             registry,
-            ..ScatterOperator::from_attributes(AdjointOf(attributes))
+            ..ScatterOperator::from_attributes(AdjointAttributes(attributes))
         }
     }
 
@@ -94,10 +94,10 @@ impl<A> IndexOperator<A> {
     /// [`Gather`](crate::Gather) along axis 0. Of equal indices the last in row-major order wins.
     ///
     /// Updates have the shape of the gather's result. [`run_on`](ScatterOperator::run_on) writes in place;
-    /// [`run`](ScatterOperator::run) writes to a copy of data. If an index is out of range, nothing is written, unless
-    /// the gather has another [`OutOfBounds`](crate::OutOfBounds) policy: `Zero` drops its row. With
+    /// [`run`](ScatterOperator::run) writes to a copy of data. Under `OutOfBounds::Error` an index out of range is an
+    /// error, and nothing is written; under [`OutOfBounds::Zero`](crate::OutOfBounds::Zero) its row is dropped. With
     /// [`skip_negative`](ScatterOperator::skip_negative) rows of negative indices are dropped, and an index beyond the
-    /// axis is still an error, as a cache of slots needs. Equals [`Self::adjoint`] with [`Reduction::None`].
+    /// axis is still an error. Equals [`Self::adjoint`] with [`Reduction::None`].
     ///
     /// # Example
     /// ```
@@ -114,7 +114,7 @@ impl<A> IndexOperator<A> {
     #[doc(alias("index_copy", "index_copy_", "index_put_", "index_update", "scatter_update", "SET_ROWS"))]
     #[doc(alias("write rows", "overwrite", "store", "put", "reshape_and_cache"))]
     #[must_use]
-    pub fn writer(self) -> ScatterOperator<AdjointOf<A>> {
+    pub fn writer(self) -> ScatterOperator<AdjointAttributes<A>> {
         self.adjoint().reduction(Reduction::None)
     }
 }

@@ -1,15 +1,15 @@
-//! A scatter without its types, which every public method builds, and its pipeline.
+//! The type-erased scatter that every public method builds, and its pipeline.
 //!
 //! ```text
 //! lower (attributes against shapes)  ->  plan (loops, method, kernel)  ->  check indices, copy data, run
 //! ```
 //!
-//! A call with a few rows along the first axis of data is neither lowered nor planned: `FewUpdates` does all its work.
+//! A call with a few rows along the first axis of data is neither lowered nor planned: `FewUpdates` replaces the plan.
 
 use crate::call::checks::{check_output, other_count};
 use crate::call::scatter::ScatterAttributes;
 use crate::exec::{self, ScatterOperands};
-use crate::plan::{CountedReducePlan, Dim, FewUpdates, IndexLowered, ReducePlan, ReduceRequest};
+use crate::plan::{Dim, DynamicReducePlan, FewUpdates, IndexLowered, ReducePlan, ReduceRequest};
 use crate::tensor::layout::Layout;
 use crate::types::error::Error;
 
@@ -47,9 +47,9 @@ impl<'a> ScatterCallRequest<'a> {
     /// A dynamic plan for a destination: the first dimension of indices and updates may have any size.
     ///
     /// # Errors
-    /// [`Error::FixedCount`].
-    pub(super) fn counted(&self, plan: &ReducePlan, destination: &Layout) -> Result<CountedReducePlan, Error> {
-        let fixed = || Error::FixedCount { op: plan.op() };
+    /// [`Error::AnyCountUnavailable`].
+    pub(super) fn dynamic(&self, plan: &ReducePlan, destination: &Layout) -> Result<DynamicReducePlan, Error> {
+        let fixed = || Error::AnyCountUnavailable { op: plan.op() };
         let resized = |layout: &Layout, count| layout.resized(count).ok_or_else(fixed)?;
         let both = |count| Ok::<_, Error>((resized(self.indices, count)?, resized(self.updates, count)?));
         let plan_for = |count| {
@@ -59,19 +59,19 @@ impl<'a> ScatterCallRequest<'a> {
         let (&[expected, ..], &[update, ..]) = (self.indices.shape(), self.updates.strides()) else {
             return Err(fixed());
         };
-        // A dimension tied to a dimension of data cannot be resized.
+        // If the dimension is also a dimension of data, `lower` refuses another size.
         let other = other_count(expected);
         let (indices, updates) = both(other)?;
         let lowered = lower(self.attributes, destination, &indices, &updates).map_err(|_| fixed())?;
         let size = |n: usize| n as isize;
         let changes = ReducePlan::changes(&lowered, self.planned.policy);
         // Empty indices may be dynamic only if they change nothing.
-        let counted = |dim: &Dim| dim.n == other && (dim.index != 0 || indices.is_empty() && !changes);
+        let is_dynamic = |dim: &Dim| dim.n == other && (dim.index != 0 || indices.is_empty() && !changes);
         match lowered.dims.first() {
-            Some(&dim) if lowered.merged == 1 && counted(&dim) => {
+            Some(&dim) if lowered.merged == 1 && is_dynamic(&dim) => {
                 let index = dim.index.wrapping_mul(size(self.planned.index.size()));
                 let strides = (index, update.wrapping_mul(size(self.planned.dtype.size())));
-                CountedReducePlan::new(plan_for, (plan.op(), expected, changes), dim, strides)
+                DynamicReducePlan::new(plan_for, (plan.op(), expected, changes), dim, strides)
             }
             _ => Err(fixed()),
         }
@@ -94,7 +94,7 @@ impl<'a> ScatterCallRequest<'a> {
     ///
     /// # Errors
     /// Errors of the operator, [`Error::ShapeMismatch`] for a fixed output that receives a copy, errors of
-    /// [`ReducePlan::new`] and of the run. A fixed output is untouched then.
+    /// [`ReducePlan::new`] and of the run. On an error a fixed output is untouched.
     pub(super) fn run(&self, operands: &mut ScatterOperands<'_>) -> Result<(), Error> {
         debug_assert_eq!(operands.inputs(), [self.indices, self.updates]);
         let row_major;
@@ -111,13 +111,13 @@ impl<'a> ScatterCallRequest<'a> {
         let lead = self.attributes.rows_by(layout, self.indices);
         let few = lead.and_then(|lead| FewUpdates::new(&self.planned, [layout, self.indices, self.updates], lead));
         if let Some(few) = &few {
-            // SAFETY: X1: found in these layouts; the output's layout has the shape of data, as just checked.
+            // SAFETY: X1: `few` was made for these layouts; `check_output` compared the output's shape with data's.
             return unsafe { exec::run_few_updates(few, operands) };
         }
-        // Not moved out of the result: a move of hundreds of bytes takes as long as a short call.
+        // The plan stays in the result: a move of hundreds of bytes takes as long as a short call.
         let planned = self.plan(layout);
         let Ok(plan) = &planned else { return planned.map(drop) };
-        // SAFETY: X1: the plan was made for these layouts; the output's layout has the shape of data, as just checked.
+        // SAFETY: X1: the plan was made for these layouts; `check_output` compared the output's shape with data's.
         unsafe { exec::run_scatter(plan, operands) }
     }
 }

@@ -1,4 +1,4 @@
-//! The scatters: their public methods.
+//! The public methods of scatters.
 //!
 //! ```text
 //! a method (typed, inlined)              pointers, layouts, the target of the output
@@ -14,12 +14,12 @@ use core::borrow::Borrow;
 
 use crate::call::Sealed;
 use crate::call::cloned;
-use crate::call::operator::{Chosen, attributes, settings, takes_indices};
+use crate::call::operator::{RegistryChoice, attributes, settings, takes_indices};
 use crate::call::scatter::erased::{ScatterCallRequest, lower};
 use crate::call::scatter::reduces::Reduces;
 use crate::call::source::clones::CloneSource;
 use crate::call::source::destination::Destination;
-use crate::call::source::kind::{IndexKind, Kind, Unconverted};
+use crate::call::source::kind::{IndexKind, Kind, PlainKind};
 use crate::call::source::{Source, TensorOf};
 use crate::exec::{Original, ScatterOperands};
 use crate::kernels::registry::Registry;
@@ -37,13 +37,13 @@ use crate::types::policy::{KernelPolicy, NegativeIndex, Options, ScatterOutOfBou
 use crate::types::reduction::Reduction;
 
 /// The attributes of a scatter: [`ScatterElements`](crate::ScatterElements), [`ScatterNd`](crate::ScatterNd), or the
-/// [adjoint](crate::IndexOperator::adjoint) of a gather. Sealed.
+/// [adjoint](crate::GatherOperator::adjoint) of a gather. Sealed.
 pub trait ScatterAttributes: Sealed {
     #[doc(hidden)]
     fn op(&self) -> Op;
 
-    /// Checks the attributes against the shapes, and fills `lowered`, which is empty, with the loops and axes of the
-    /// gather that reads the elements that the scatter writes.
+    /// Checks the attributes against the shapes. Adds to `lowered`, which is empty, the loops and axes of the gather
+    /// from the elements that the scatter writes.
     #[doc(hidden)]
     fn lower(&self, data: &Layout, indices: &Layout, updates: &Layout, lowered: &mut IndexLowered)
     -> Result<(), Error>;
@@ -56,7 +56,7 @@ pub trait ScatterAttributes: Sealed {
 }
 
 /// An operator that updates elements of data: [`ScatterElements`](crate::ScatterElements),
-/// [`ScatterNd`](crate::ScatterNd) or the [adjoint](crate::IndexOperator::adjoint) of a gather, by its attributes `A`.
+/// [`ScatterNd`](crate::ScatterNd) or the [adjoint](crate::GatherOperator::adjoint) of a gather, by its attributes `A`.
 ///
 /// Updates are applied in row-major order of the indices. The result equals the plain loop to the bit, for any number
 /// of threads, at every level and by every method. `R` is a [`Reduction`], or a `&Reducer` of your own.
@@ -71,7 +71,7 @@ pub struct ScatterOperator<A, R = Reduction> {
     negative: NegativeIndex,
     out_of_bounds: ScatterOutOfBounds,
     options: Options,
-    registry: Chosen,
+    registry: RegistryChoice,
 }
 
 impl<A> ScatterOperator<A> {
@@ -85,7 +85,7 @@ impl<A> ScatterOperator<A> {
             negative: NegativeIndex::FromEnd,
             out_of_bounds: ScatterOutOfBounds::Error,
             options: Options::default(),
-            registry: Chosen::default(),
+            registry: RegistryChoice::default(),
         }
     }
 }
@@ -93,16 +93,16 @@ impl<A> ScatterOperator<A> {
 impl<A, R> ScatterOperator<A, R> {
     accessors! { self:
         /// Sets whether the old value of an element takes part in the reduction (PyTorch's `include_self`, OpenVINO's
-        /// `use_init_val`). Default: true. If false, sums, differences and means begin at 0, others at the first
-        /// update.
+        /// `use_init_val`). Default: true. If false, sums, differences and means begin at 0, other reductions at the
+        /// first update.
         #[doc(alias("use_init_val"))]
         pub fn include_self(include_self: bool) => self.include_self = include_self;
         /// Whether the old value of an element takes part in the reduction.
         pub fn get_include_self() -> bool => self.include_self;
         /// Sets whether updates with a negative index are skipped, such as the -1 of a row that is not kept. An index
-        /// at or above the size of its axis stays an error, unless it is [dropped](ScatterOutOfBounds::Drop).
+        /// at or above the size of its axis stays an error, unless it is [dropped](ScatterOutOfBounds::Drop). If set,
         /// [`negative_index`](Self::negative_index), [`ScatterOutOfBounds::Clamp`] and [`ScatterOutOfBounds::Wrap`]
-        /// have no effect then. A tuple with a negative index is skipped; its other indices are checked.
+        /// have no effect. A tuple with a negative index is skipped; its other indices are checked.
         ///
         /// Cost: one more pass over signed indices; a slow pass if any index is below `-size` of its axis.
         ///
@@ -137,7 +137,7 @@ impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
     /// # Errors
     /// [`Error::UnknownDType`], [`Error::KernelsNotCompiled`], [`Error::ReductionUnavailable`].
     #[inline(always)]
-    fn request<'a, K: Unconverted, I: IndexKind>(
+    fn request<'a, K: PlainKind, I: IndexKind>(
         &'a self,
         (dtype, index): (DType, IndexType),
         indices: &'a Layout,
@@ -150,7 +150,7 @@ impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
         let found = |registry: &'static Registry, op, dtype| registry.scatter_kernels(op, dtype, index);
         let kernels = K::kernels(self.registry.0, (op, dtype, Some(index)), || I::scatters(index), found)?;
         let (reducer, values) = reduction.fns(op, dtype)?;
-        // A replaced element never takes part.
+        // A reduction that replaces ignores the old value.
         let include_self = self.include_self || reducer.replaces;
         let skips_negative = self.skip_negative;
         let planned =
@@ -167,17 +167,17 @@ impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
     ///
     /// # Errors
     /// For types that are known at run time [`Error::NotAnIndexType`], [`Error::DTypeMismatch`] for updates,
-    /// [`Error::UnknownDType`] and, without the feature `registry`, [`Error::KernelsNotCompiled`].
+    /// [`Error::UnknownDType`] and, without the feature `registry`, [`Error::KernelsNotCompiled`]. Then
     /// [`Error::ReductionUnavailable`], errors of attributes and shapes, [`Error::LevelUnavailable`],
     /// [`Error::TooManyBytes`], [`Error::MethodUnavailable`], [`Error::AllocationFailed`], then
-    /// [`Error::IndexOutOfRange`] for the first such index in row-major order. Under [`ScatterOutOfBounds::Error`]
-    /// indices are checked even if updates have no elements.
+    /// [`Error::IndexOutOfRange`] for the first index out of range in row-major order. Under
+    /// [`ScatterOutOfBounds::Error`] indices are checked even if updates have no elements.
     ///
     /// # Panics
-    /// If a reduction of your own does.
+    /// If a reduction of your own panics.
     pub fn run<S, X, U>(&self, data: &S, indices: &X, updates: &U) -> Result<TensorOf<S>, Error>
     where
-        S: Source<Kind: Unconverted> + ?Sized,
+        S: Source<Kind: PlainKind> + ?Sized,
         X: Source<Kind: IndexKind> + ?Sized,
         U: Source<Kind = S::Kind> + ?Sized,
         R: Reduces<S::Kind>,
@@ -186,18 +186,18 @@ impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
     }
 
     /// Runs the operator on a copy of data, into an [`Output`]: a view of any strides, uninitialised memory, or a
-    /// reused tensor. On one thread, for up to six dimensions and index tuples of up to three, it allocates only the
-    /// scratch of [`Self::run`], and the memory of a tensor that is too small.
+    /// reused tensor. On one thread, for up to six dimensions and index tuples of up to three components, it allocates
+    /// only the scratch of [`Self::run`], and the memory of a tensor that is too small.
     ///
     /// # Errors
     /// As for [`Self::run`]. For a view also [`Error::DTypeMismatch`] after the same error for updates, if types are
     /// known at run time, and [`Error::ShapeMismatch`] after errors of shapes. On an error a view is untouched.
     ///
     /// # Panics
-    /// If a reduction of your own does; a view then holds a mix of old and new elements, and a tensor is empty.
+    /// If a reduction of your own panics; a view then holds a mix of old and new elements, and a tensor is empty.
     pub fn run_into<S, X, U, O>(&self, data: &S, indices: &X, updates: &U, out: &mut O) -> Result<(), Error>
     where
-        S: Source<Kind: Unconverted> + ?Sized,
+        S: Source<Kind: PlainKind> + ?Sized,
         X: Source<Kind: IndexKind> + ?Sized,
         U: Source<Kind = S::Kind> + ?Sized,
         O: Output<<S::Kind as Kind>::Out>,
@@ -229,7 +229,7 @@ impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
     /// As for [`Self::run`]. All indices are checked before anything is written: on an error the tensor is untouched.
     ///
     /// # Panics
-    /// If a reduction of your own does; a part of the updates may then have been applied to the tensor.
+    /// If a reduction of your own panics; a part of the updates may then have been applied to the tensor.
     pub fn run_on<D, X, U>(&self, destination: &mut D, indices: &X, updates: &U) -> Result<(), Error>
     where
         D: Destination + ?Sized,
@@ -255,7 +255,7 @@ impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
     }
 }
 
-/// Calls `run` with the tensors of a call on a copy of data in an output.
+/// Calls `run` with the tensors of a call that copies data into an output.
 ///
 /// # Errors
 /// [`Error::DTypeMismatch`] for updates, then for the output, if types are known at run time; then errors of `run`.
@@ -271,8 +271,8 @@ fn with_copy<S: Source + ?Sized>(
     <S::Kind as Kind>::Out::check(dtype, updates.dtype())?;
     let original = Original::new(dtype, options, (data.start(), held.borrow()));
     let (indices, updates) = ((indices.start(), ids.borrow()), (updates.start(), changes.borrow()));
-    // SAFETY: V1, V3: all three are sources, each with its own layout, and updates have the kind and data type of
-    // data. O1: the output takes elements of data's type, and is borrowed mutably, so that it overlaps no input.
+    // SAFETY: V1, V3: all three are sources, each with its own layout, and updates have data's kind and, by `check`,
+    // data type. O1: the output takes elements of data's type, and is borrowed mutably, so that it overlaps no input.
     run(&mut unsafe { ScatterOperands::new(indices, updates, Some(original), out.target_of(dtype)?) })
 }
 
@@ -291,9 +291,9 @@ fn in_place<D: Destination + ?Sized>(
     let (ids, changes) = (indices.held(), updates.held());
     let (indices, updates) = ((indices.start(), ids.borrow()), (updates.start(), changes.borrow()));
     let (start, held) = destination.parts();
-    // SAFETY: V1, V3: indices and updates are sources with these layouts, and updates have the destination's type, as
-    // just checked. O1: a destination may be read and written along its own layout, and is borrowed mutably, so that
-    // it overlaps no input. It holds values, or bytes for `Any`: its reductions are built in, and take any bytes (Y1).
+    // SAFETY: V1, V3: indices and updates are sources with these layouts; `check` compared the updates' type with the
+    // destination's. O1: a destination may be read and written along its own layout, and is borrowed mutably, so that
+    // it overlaps no input. It holds values, or bytes for `Dyn`, whose reductions are built in and take any bytes (Y1).
     run(&mut unsafe { ScatterOperands::new(indices, updates, None, Target::Fixed(start, held.borrow())) })
 }
 
@@ -307,7 +307,7 @@ impl<A: ScatterAttributes> ScatterOperator<A> {
     /// As for [`Self::run`]; any reduction but [`Reduction::None`] is an [`Error::ReductionUnavailable`].
     ///
     /// # Panics
-    /// If a clone does.
+    /// If a clone panics.
     pub fn run_cloned<S, X, U>(&self, data: &S, indices: &X, updates: &U) -> Result<Tensor<S::Item>, Error>
     where
         S: CloneSource<Item: Clone> + ?Sized,
@@ -323,7 +323,7 @@ impl<A: ScatterAttributes> ScatterOperator<A> {
             let out = Layout::contiguous(data.shape())?;
             let lowered = lower(self.attributes(), &out, ids.layout(), updates.layout())?;
             let policies = (self.policy(), self.skip_negative);
-            // SAFETY: lowered for these layouts, just now.
+            // SAFETY: P1: `lower` was just given the shape of data and the layouts of indices and updates.
             unsafe { cloned::scatter(&lowered, policies, self.options, &data, ids, &updates) }
         })
     }

@@ -1,19 +1,19 @@
-//! Plans of scatters with their types.
+//! Plans of scatters.
 
 use alloc::boxed::Box;
 use core::borrow::Borrow;
 use core::marker::PhantomData;
 
-use crate::call::checks::{check_counted, check_layout, check_target, mismatch};
+use crate::call::checks::{check_dynamic, check_layout, check_target, mismatch};
 use crate::call::plan_type::plan_type;
 use crate::call::scatter::erased::ScatterCallRequest;
 use crate::call::scatter::reduces::Reduces;
 use crate::call::scatter::{ScatterAttributes, ScatterOperator, in_place, with_copy};
 use crate::call::source::destination::Destination;
-use crate::call::source::kind::{IndexKind, Kind, Unconverted};
+use crate::call::source::kind::{IndexKind, Kind, PlainKind};
 use crate::call::source::{Describe, Source};
 use crate::exec::{self, ScatterOperands, pool_threads};
-use crate::plan::{CountedReducePlan, Explain, ReducePlan, ReduceRequest};
+use crate::plan::{DynamicReducePlan, Explain, ReducePlan, ReduceRequest};
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::output::{Output, written};
 use crate::tensor::typing::Typing;
@@ -30,7 +30,7 @@ struct PlannedScatter {
     indices: Layout,
     updates: Layout,
     /// The dynamic plan, for calls with another size of the first dimension of indices and updates.
-    counted: Option<Box<CountedReducePlan>>,
+    dynamic: Option<Box<DynamicReducePlan>>,
 }
 
 impl PlannedScatter {
@@ -42,21 +42,20 @@ impl PlannedScatter {
     fn new(request: &ScatterCallRequest<'_>, destination: &Layout) -> Result<Self, Error> {
         let (plan, destination, indices) = (request.plan(destination)?, destination.clone(), request.indices.clone());
         let (request, updates) = (request.planned, request.updates.clone());
-        Ok(PlannedScatter { plan, request, destination, indices, updates, counted: None })
+        Ok(PlannedScatter { plan, request, destination, indices, updates, dynamic: None })
     }
 
-    /// A dynamic plan: calls choose the first dimension of indices and updates. Linked only if the program calls it.
+    /// A dynamic plan: calls choose the size of the first dimension of indices and updates.
     fn new_any_count(request: &ScatterCallRequest<'_>, destination: &Layout) -> Result<Self, Error> {
         let planned = Self::new(request, destination)?;
-        let counted = Some(Box::new(request.counted(&planned.plan, destination)?));
-        Ok(PlannedScatter { counted, ..planned })
+        let dynamic = Some(Box::new(request.dynamic(&planned.plan, destination)?));
+        Ok(PlannedScatter { dynamic, ..planned })
     }
 
     fn explain(&self) -> Explain<'_> {
         Explain::reduce(&self.plan, &self.destination, pool_threads)
     }
 
-    /// The data types of elements and of indices.
     #[inline]
     fn dtypes(&self) -> (DType, DType) {
         (self.request.dtype, self.request.index.dtype())
@@ -73,28 +72,28 @@ impl PlannedScatter {
         {
             return Err(mismatch(Argument::Data, self.destination.shape(), data.shape()));
         }
-        if let Some(counted) = &self.counted {
-            return self.run_counted(counted, operands);
+        if let Some(dynamic) = &self.dynamic {
+            return self.run_dynamic(dynamic, operands);
         }
         check_layout(Argument::Indices, &self.indices, indices)?;
         check_layout(Argument::Updates, &self.updates, updates)?;
         check_target(&self.destination, operands.out())?;
-        // SAFETY: X1: inputs and output have the planned layouts, and data the planned shape, as just checked.
+        // SAFETY: X1: the checks above compared the layouts of inputs and output, and the shape of data.
         unsafe { exec::run_scatter(&self.plan, operands) }
     }
 
     /// As [`PlannedScatter::run`], for layouts of any first dimension, with data of the planned shape.
     #[inline(never)]
-    fn run_counted(&self, counted: &CountedReducePlan, operands: &mut ScatterOperands<'_>) -> Result<(), Error> {
+    fn run_dynamic(&self, dynamic: &DynamicReducePlan, operands: &mut ScatterOperands<'_>) -> Result<(), Error> {
         let [indices, updates] = operands.inputs();
-        let count = check_counted(Argument::Indices, &self.indices, indices)?;
-        if check_counted(Argument::Updates, &self.updates, updates)? != count {
+        let count = check_dynamic(Argument::Indices, &self.indices, indices)?;
+        if check_dynamic(Argument::Updates, &self.updates, updates)? != count {
             let expected = core::iter::once(&count).chain(&self.updates.shape()[1..]).copied().collect::<Shape>();
             return Err(mismatch(Argument::Updates, &expected, updates.shape()));
         }
-        let plan = counted.at(count, updates)?;
+        let plan = dynamic.at(count, updates)?;
         check_target(&self.destination, operands.out())?;
-        // SAFETY: X1: the plan was made for the inputs; the output has the planned layout, as just checked.
+        // SAFETY: X1: `at` made the plan for `count`, which both inputs have; `check_target` compared the output.
         unsafe { exec::run_scatter(&plan, operands) }
     }
 }
@@ -135,7 +134,7 @@ impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
     /// As for [`Self::run`], without errors of memory and index values.
     pub fn plan<S, X, U>(&self, data: &S, indices: &X, updates: &U) -> Result<ScatterPlan<S::Kind, X::Kind>, Error>
     where
-        S: Describe<Kind: Unconverted> + ?Sized,
+        S: Describe<Kind: PlainKind> + ?Sized,
         X: Describe<Kind: IndexKind> + ?Sized,
         U: Describe<Kind = S::Kind> + ?Sized,
         R: Reduces<S::Kind>,
@@ -157,7 +156,7 @@ impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
         out: &Layout,
     ) -> Result<ScatterPlan<S::Kind, X::Kind>, Error>
     where
-        S: Describe<Kind: Unconverted> + ?Sized,
+        S: Describe<Kind: PlainKind> + ?Sized,
         X: Describe<Kind: IndexKind> + ?Sized,
         U: Describe<Kind = S::Kind> + ?Sized,
         R: Reduces<S::Kind>,
@@ -188,10 +187,9 @@ impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
     /// ```
     ///
     /// # Errors
-    /// As for [`Self::plan`], and [`Error::FixedCount`] in three cases: the first dimension of indices is a dimension
-    /// of data, as indices do not go along the first axis of data; tuples have no components; or indices overlap in
-    /// memory so that their first dimension cannot be told from another. Empty operands are planned like any other: a
-    /// call then checks indices as [`Self::run`] does.
+    /// As for [`Self::plan`], and [`Error::AnyCountUnavailable`] in three cases: the first dimension of indices is also
+    /// a dimension of data; tuples have no components; or indices overlap in memory, so that no loop covers their first
+    /// dimension alone. Empty operands can be planned: their calls check indices as [`Self::run`] does.
     pub fn plan_any_count<S, X, U>(
         &self,
         data: &S,
@@ -199,7 +197,7 @@ impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
         updates: &U,
     ) -> Result<ScatterPlan<S::Kind, X::Kind>, Error>
     where
-        S: Describe<Kind: Unconverted> + ?Sized,
+        S: Describe<Kind: PlainKind> + ?Sized,
         X: Describe<Kind: IndexKind> + ?Sized,
         U: Describe<Kind = S::Kind> + ?Sized,
         R: Reduces<S::Kind>,
@@ -217,7 +215,7 @@ impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
         make: impl FnOnce(&ScatterCallRequest<'_>, &Layout) -> Result<PlannedScatter, Error>,
     ) -> Result<ScatterPlan<S::Kind, X::Kind>, Error>
     where
-        S: Describe<Kind: Unconverted> + ?Sized,
+        S: Describe<Kind: PlainKind> + ?Sized,
         X: Describe<Kind: IndexKind> + ?Sized,
         U: Describe<Kind = S::Kind> + ?Sized,
         R: Reduces<S::Kind>,
@@ -230,7 +228,7 @@ impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
     }
 }
 
-impl<K: Unconverted, I: IndexKind> ScatterPlan<K, I> {
+impl<K: PlainKind, I: IndexKind> ScatterPlan<K, I> {
     /// Runs the plan on a copy of data, into a fresh tensor.
     ///
     /// # Errors
@@ -240,7 +238,7 @@ impl<K: Unconverted, I: IndexKind> ScatterPlan<K, I> {
     /// [`Error::MethodUnavailable`] if a forced method cannot count the updates.
     ///
     /// # Panics
-    /// If a reduction of your own does.
+    /// If a reduction of your own panics.
     pub fn run<S, X, U>(&self, data: &S, indices: &X, updates: &U) -> Result<<K::Out as Typing>::Tensor, Error>
     where
         S: Source<Kind = K> + ?Sized,
@@ -259,7 +257,7 @@ impl<K: Unconverted, I: IndexKind> ScatterPlan<K, I> {
     /// that is not row-major. On an error a view is untouched.
     ///
     /// # Panics
-    /// If a reduction of your own does.
+    /// If a reduction of your own panics.
     pub fn run_into<S, X, U, O>(&self, data: &S, indices: &X, updates: &U, out: &mut O) -> Result<(), Error>
     where
         S: Source<Kind = K> + ?Sized,
@@ -281,7 +279,7 @@ impl<K: Unconverted, I: IndexKind> ScatterPlan<K, I> {
     /// errors that [`ScatterPlan::run`] names for them. On an error the tensor is untouched.
     ///
     /// # Panics
-    /// If a reduction of your own does; a part of the updates may then have been applied to the tensor.
+    /// If a reduction of your own panics; a part of the updates may then have been applied to the tensor.
     pub fn run_on<D, X, U>(&self, destination: &mut D, indices: &X, updates: &U) -> Result<(), Error>
     where
         D: Destination<Kind = K> + ?Sized,

@@ -2,7 +2,7 @@
 
 use crate::call::Sealed;
 use crate::call::scatter::ScatterOperator;
-use crate::call::source::kind::Unconverted;
+use crate::call::source::kind::PlainKind;
 use crate::kernels::reduce::Reductions;
 use crate::kernels::reduce::reducer::Reducer;
 use crate::kernels::reduce::scatter::ScatterFns;
@@ -18,7 +18,7 @@ impl<T> Sealed for &Reducer<T> {}
 ///
 /// # Safety
 /// **Y1** [`Reduces::fns`] returns functions that take elements of the kind, and the count of numbers in an element.
-/// If the kind is [`Any`](crate::Any), the functions take any bytes of such numbers.
+/// If the kind is [`Dyn`](crate::Dyn), the functions take any bytes of such numbers.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not reduce elements `{K}`",
     label = "not for elements `{K}`",
@@ -34,8 +34,8 @@ pub unsafe trait Reduces<K>: Sealed + Copy {
     fn fns(self, op: Op, dtype: DType) -> Result<(&'static ScatterFns, usize), Error>;
 }
 
-// SAFETY: Y1: the functions are found by the data type; built-in ones take any bytes.
-unsafe impl<K: Unconverted> Reduces<K> for Reduction {
+// SAFETY: Y1: `K::reductions` finds the functions of the kind or of the data type; built-in functions take any bytes.
+unsafe impl<K: PlainKind> Reduces<K> for Reduction {
     #[inline(always)]
     fn fns(self, op: Op, dtype: DType) -> Result<(&'static ScatterFns, usize), Error> {
         let reductions = match K::reductions(dtype) {
@@ -48,7 +48,7 @@ unsafe impl<K: Unconverted> Reduces<K> for Reduction {
     }
 }
 
-// SAFETY: Y1: the functions take elements `T`.
+// SAFETY: Y1: a `Reducer<T>` has functions of elements `T`, each of which it reduces as one number.
 unsafe impl<T: Element> Reduces<T> for &Reducer<T> {
     #[inline(always)]
     fn fns(self, _: Op, _: DType) -> Result<(&'static ScatterFns, usize), Error> {

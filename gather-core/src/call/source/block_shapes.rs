@@ -17,12 +17,12 @@ pub(in crate::call) struct BlockShapes {
     block_log2: u32,
     scales: Shape,
     zero_points: Shape,
-    /// The shape of the result, at the expected count if dynamic. Empty for rows that a row function reads.
+    /// The shape of the result, at the expected count if dynamic. Empty if a row function reads the values.
     pub(in crate::call) output: Shape,
 }
 
 impl BlockShapes {
-    /// Checks data of an operator along axes, and an output of bytes that become values; finds the shapes of scales and zero points.
+    /// Checks data and the output's shape in `bytes`, before decoding. Finds the shapes of scales and zero points.
     ///
     /// # Errors
     /// [`Error::QuantizedAxis`], [`Error::RankOutOfRange`], [`Error::DimensionTooLarge`], [`Error::NotRowMajor`],
@@ -81,7 +81,7 @@ impl BlockShapes {
         Err(Error::PlanBlocksMismatch { op, expected, got })
     }
 
-    /// Scales and zero points as the plan's functions read them (K8), for data of an address and a shape.
+    /// Scales and zero points as the plan's functions read them (K8), for data at the address `data`, of shape `shape`.
     ///
     /// # Errors
     /// [`Error::ShapeMismatch`] and [`Error::NotRowMajor`] for scales, then for zero points.
@@ -140,7 +140,7 @@ fn in_order<'a, V>(op: Op, argument: Argument, given: &'a View<'a, V>) -> Result
     if given.is_empty() {
         return Ok(&[]);
     }
-    // SAFETY: V1: the elements of a view may be read for its lifetime; being row-major they are contiguous.
+    // SAFETY: V1: the elements of a view may be read during `'a`; `check_row_major` found them contiguous.
     Ok(unsafe { core::slice::from_raw_parts(given.origin(), given.layout().len()) })
 }
 

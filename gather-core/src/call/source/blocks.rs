@@ -22,11 +22,11 @@ pub struct BlocksView<'a, U> {
     pub(super) params: BlockParams<'a, U>,
 }
 
-/// The format of a table: its codes, and the number of values per scale.
+/// The format of a table of codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::call) struct BlockFormat {
     pub(in crate::call) codes: Codes,
-    /// 0 for all values of the last axis.
+    /// The number of values per scale; 0 if all values of the last axis share a scale.
     pub(in crate::call) block_size: usize,
 }
 
@@ -109,16 +109,16 @@ impl<U: Float> BlockArgs for BlockParams<'_, U> {
 
 impl View<'_, u8> {
     /// Reads bytes of [`Codes`] as numbers: each value is `(code - zero point) * scale`, computed in `f32` and rounded
-    /// to the type of the scales. `block_size` values of the last axis share a scale. It is a power of two, at least
-    /// 16; for floating-point codes it may also be 0, for the whole axis.
+    /// to the type of the scales. `block_size` values of the last axis share a scale. `block_size` is a power of two,
+    /// at least 16; for floating-point codes it may also be 0, for the whole axis.
     ///
-    /// - The last axis has [`Codes::per_byte`] values per byte; blocks run along it. It cannot be gathered along.
+    /// - The last axis has [`Codes::per_byte`] values per byte; blocks run along it. Gathers along it are refused.
     /// - `scales` has the shape of data, except for the last axis, which has one entry per block:
     ///   `values.div_ceil(block_size)`. The last block of a row may be short.
     /// - Without [zero points](BlocksView::zero_points), [`Codes::default_zero_point`] holds for all values.
     ///
     /// For floating-point codes ([`Codes::is_float`]), each dimension of scales except the last may be 1: all data
-    /// along it shares these scales.
+    /// along that dimension shares its scales.
     ///
     /// The result has the shape that the operator gives for the bytes, except that its last dimension counts values:
     /// each byte becomes [`Codes::per_byte`] values. ONNX's `GatherBlockQuantized` writes zeros for indices out of
@@ -171,7 +171,7 @@ impl<'a, U: Float> BlocksView<'a, U> {
     ///
     /// For [`Codes::Bits2`], [`Codes::Bits4`] and [`Codes::Bits8`] they have the shape of scales, with the last axis
     /// divided by [`Codes::per_byte`] and rounded up. For [`Codes::U4`] and [`Codes::I4`] they are one list of
-    /// `scales.len().div_ceil(2)` bytes. Floating-point codes have none: they accept an empty list of shape `[0]`.
+    /// `scales.len().div_ceil(2)` bytes. Floating-point codes accept only an empty list of shape `[0]`.
     #[must_use]
     pub fn zero_points(mut self, zero_points: &'a View<'a, u8>) -> Self {
         self.params.zero_points = Some(zero_points);

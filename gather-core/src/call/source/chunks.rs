@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 use core::marker::PhantomData;
 
-use crate::call::source::kind::{ChunkKind, ReadByRow};
+use crate::call::source::kind::{ChunkKind, RowKind};
 use crate::call::source::reader::{Format, Reader};
 use crate::call::source::rows::{RowFunctionOf, RowsSpec, RowsView};
 use crate::call::source::{Describe, Source};
@@ -43,7 +43,7 @@ pub(in crate::call) struct Chunked<'s> {
 /// [fused rows](crate::FusedRows::to). Rows have one shape and are contiguous; chunks have any number of rows, also 0,
 /// and any row stride. `Given::PerRow` has a value for each row of its chunk.
 ///
-/// [`Gather`](crate::Gather) along axis 0 reads chunks, also [with nulls](crate::IndexOperator::nullable) and by
+/// [`Gather`](crate::Gather) along axis 0 reads chunks, also [with nulls](crate::GatherOperator::nullable) and by
 /// [row functions](ChunksView::rows), and [`EmbeddingBag`](crate::EmbeddingBag) reads chunks of elements and of maps.
 /// Results equal the call on one tensor that has all rows, to the bit. A plan runs on chunks of other lengths too, if
 /// their sum is the planned one; a plan for one chunk with rows runs on one.
@@ -167,7 +167,7 @@ impl<K> ChunksView<'_, K> {
 
 debug_by!(self: [K] ChunksView<'_, K> { dtype: self.one.dtype, shape: self.layout.shape() });
 
-impl<K: ChunkKind + ReadByRow> ChunksView<'_, K> {
+impl<K: ChunkKind + RowKind> ChunksView<'_, K> {
     /// Computes a [`RowFunction`](crate::RowFunction) of each row that [`Gather`](crate::Gather) names, as
     /// [`View::rows`](crate::View::rows) does on one table. `Given::PerRow` has a value for each row of all chunks.
     ///
@@ -224,10 +224,10 @@ impl<D: Describe<Kind: ChunkKind>> ChunksSpec<D> {
 
     /// As [`ChunksView::rows`], without parameters: to plan ahead.
     #[must_use]
-    pub fn rows<F>(self, function: &F) -> RowsSpec<Self, <D::Kind as ReadByRow>::Number, F::Out, F::Params>
+    pub fn rows<F>(self, function: &F) -> RowsSpec<Self, <D::Kind as RowKind>::Number, F::Out, F::Params>
     where
-        D::Kind: ReadByRow,
-        F: RowFunctionOf<<D::Kind as ReadByRow>::Number>,
+        D::Kind: RowKind,
+        F: RowFunctionOf<<D::Kind as RowKind>::Number>,
     {
         RowsSpec { data: self, function: function.function() }
     }

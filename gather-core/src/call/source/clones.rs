@@ -15,7 +15,7 @@ mod sealed {
 }
 use sealed::Sealed;
 
-/// Data of any type, whose elements [`run_cloned`](crate::IndexOperator::run_cloned) clones. Sealed: implemented for
+/// Data of any type, whose elements [`run_cloned`](crate::GatherOperator::run_cloned) clones. Sealed: implemented for
 /// [`View`] and [`Tensor`]; for `[T]`, `[T; N]` and `Vec<T>`, which are tensors of one dimension; and for references,
 /// `Box` and `Arc` of these.
 #[diagnostic::on_unimplemented(

@@ -3,12 +3,12 @@
 use alloc::vec::Vec;
 use core::borrow::Borrow;
 
-use crate::call::source::kind::Unconverted;
+use crate::call::source::kind::PlainKind;
 use crate::call::source::{Sealed, of_list, of_owned};
 use crate::tensor::dynamic::{DynTensor, DynViewMut};
 use crate::tensor::layout::Layout;
 use crate::tensor::owned::Tensor;
-use crate::tensor::typing::Any;
+use crate::tensor::typing::Dyn;
 use crate::tensor::view::ViewMut;
 use crate::types::element::{DType, Element};
 
@@ -17,8 +17,8 @@ use crate::types::element::{DType, Element};
 ///
 /// # Safety
 /// While the destination is borrowed, [`Destination::parts`] may be read and written along the layout. Elements are of
-/// the kind, or of the data type for [`Any`], and no two coordinates share one (V1 to V3). The destination holds
-/// values of the kind, or initialised bytes for [`Any`].
+/// the kind, or of the data type for [`Dyn`], and no two coordinates share an element (V1 to V3). The destination holds
+/// values of the kind, or initialised bytes for [`Dyn`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not changed in place",
     label = "neither a `ViewMut` nor a `Tensor`",
@@ -27,7 +27,7 @@ use crate::types::element::{DType, Element};
 )]
 pub unsafe trait Destination: Sealed {
     /// The kind of its elements.
-    type Kind: Unconverted;
+    type Kind: PlainKind;
 
     /// The layout: borrowed, or made for lists.
     #[doc(hidden)]
@@ -48,7 +48,7 @@ macro_rules! destinations {
     ($(
         [$($generics:tt)*] $Tensor:ty => $Kind:ty: $Held:ty, |$this:ident| $dtype:expr, $start:expr, $held:expr;
     )*) => {$(
-        // SAFETY: V1 to V3 of the tensor, which is borrowed mutably.
+        // SAFETY: V1 to V3: `parts` returns the start and the layout of a tensor that it borrows mutably.
         unsafe impl<$($generics)*> Destination for $Tensor {
             type Kind = $Kind;
 
@@ -71,10 +71,10 @@ macro_rules! destinations {
 }
 destinations! {
     [T: Element] ViewMut<'_, T> => T: &'s Layout, |this| T::DTYPE, this.origin().cast(), this.layout();
-    [] DynViewMut<'_> => Any: &'s Layout, |this| this.dtype(), this.origin(), this.layout();
+    [] DynViewMut<'_> => Dyn: &'s Layout, |this| this.dtype(), this.origin(), this.layout();
     [T: Element] Tensor<T> => T:
         Layout, |this| T::DTYPE, this.as_mut_slice().as_mut_ptr().cast(), of_owned(this.shape());
-    [] DynTensor => Any: &'s Layout, |this| this.dtype(), this.view_mut().origin(), this.layout();
+    [] DynTensor => Dyn: &'s Layout, |this| this.dtype(), this.view_mut().origin(), this.layout();
     [T: Element] [T] => T: Layout, |this| T::DTYPE, this.as_mut_ptr().cast(), of_list(this);
     [T: Element, const N: usize] [T; N] => T: Layout, |this| T::DTYPE, this.as_mut_ptr().cast(), of_list(this);
     [T: Element] Vec<T> => T: Layout, |this| T::DTYPE, this.as_mut_ptr().cast(), of_list(this);

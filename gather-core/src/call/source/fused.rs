@@ -17,7 +17,7 @@ pub struct FusedView<'a, U> {
 
 /// Fused rows read as floats of a type known at run time: the result of [`FusedRows::to_dyn`].
 #[derive(Clone, Copy, Debug)]
-pub struct FusedDynView<'a> {
+pub struct DynFusedView<'a> {
     pub(super) table: &'a FusedRows<'a>,
     pub(super) dtype: DType,
 }
@@ -37,8 +37,8 @@ impl FusedRows<'_> {
     /// Cost: one pass over the indices, one over the rows that they name.
     ///
     /// # Errors
-    /// The errors of the call, with [`Error::QuantizedAxis`](crate::Error::QuantizedAxis) for axis 1, and the errors
-    /// of [`View::rows`](crate::View::rows). A plan runs on tables of its format and columns: others give
+    /// The errors of the call, with [`Error::QuantizedAxis`](crate::Error::QuantizedAxis) for axis 1, and the errors of
+    /// [`View::rows`](crate::View::rows). A plan runs on tables of its format and columns. Other tables give
     /// [`Error::FusedFormatMismatch`](crate::Error::FusedFormatMismatch), then
     /// [`Error::PlanMismatch`](crate::Error::PlanMismatch). Bags have reductions [`Add`](crate::Reduction::Add),
     /// [`Mean`](crate::Reduction::Mean), [`Max`](crate::Reduction::Max) and [`Min`](crate::Reduction::Min), and a view
@@ -86,7 +86,7 @@ impl FusedRows<'_> {
     /// [`Error::DTypeMismatch`](crate::Error::DTypeMismatch), and bags give
     /// [`Error::ReductionUnavailable`](crate::Error::ReductionUnavailable).
     #[must_use]
-    pub fn to_dyn(&self, dtype: DType) -> FusedDynView<'_> {
-        FusedDynView { table: self, dtype }
+    pub fn to_dyn(&self, dtype: DType) -> DynFusedView<'_> {
+        DynFusedView { table: self, dtype }
     }
 }

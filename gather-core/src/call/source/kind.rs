@@ -16,7 +16,7 @@ use crate::kernels::reduce::scatter::ScatterFns;
 use crate::kernels::registry::Registry;
 use crate::kernels::select::Kernels;
 use crate::kernels::{IndexKernel, Resolvers};
-use crate::tensor::typing::{Any, Typing};
+use crate::tensor::typing::{Dyn, Typing};
 use crate::types::codes::Float;
 use crate::types::element::{DType, Element, IsElement};
 use crate::types::error::Error;
@@ -30,13 +30,13 @@ mod sealed {
 }
 use sealed::Sealed;
 
-/// A kind of data, as a type without lifetimes. Elements are kinds. [`Source`](crate::Source) lists all. Sealed.
+/// A kind of data, as a type without lifetimes. Elements are kinds. [`Source`](crate::Source) lists all kinds. Sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no kind of data",
-    note = "kinds are elements, `Any`, `Mapped`, `ByRow`, `Fused`, `Blocks`, `Chunks` and `Tables`"
+    note = "kinds are elements, `Dyn`, `Mapped`, `ByRow`, `Fused`, `Blocks`, `Chunks` and `Tables`"
 )]
 pub trait Kind: Sealed + Sized + 'static {
-    /// The elements of a result: an [`Element`], or [`Any`] for types known at run time.
+    /// The elements of a result: an [`Element`], or [`Dyn`] for types known at run time.
     type Out: Typing;
 
     /// Whether elements are moved unchanged.
@@ -44,16 +44,16 @@ pub trait Kind: Sealed + Sized + 'static {
     const IS_PLAIN: bool = false;
 }
 
-/// A kind whose elements are moved unchanged: an [`Element`], or [`Any`]. Sealed.
+/// A kind whose elements are moved unchanged: an [`Element`], or [`Dyn`]. Sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not moved as it is",
     note = "scatters and operators that rearrange space take a `View` or a `DynView`, and no map or row function"
 )]
-pub trait Unconverted: Kind {
+pub trait PlainKind: Kind {
     /// The kernels for data of a type: `typed` for types known at compile time, else `found` in a registry.
     ///
     /// # Errors
-    /// [`Error::UnknownDType`] for [`Any`]; [`Error::KernelsNotCompiled`] for types known at run time.
+    /// [`Error::UnknownDType`] for [`Dyn`]; [`Error::KernelsNotCompiled`] for types known at run time.
     #[doc(hidden)]
     fn kernels(
         registry: Option<&'static Registry>,
@@ -73,12 +73,12 @@ pub trait Unconverted: Kind {
     message = "no row function reads rows of `{Self}`",
     note = "row functions read elements, what a map makes of them, fused rows and blocks"
 )]
-pub trait ReadByRow: Kind {
+pub trait RowKind: Kind {
     /// The elements that a row function reads; arrays are read element by element.
     type Number: Element;
 }
 
-/// A kind that [`chunks`](crate::chunks()) takes: elements, [`Any`], mapped elements, fused rows or blocks. Sealed.
+/// A kind that [`chunks`](crate::chunks()) takes: elements, [`Dyn`], mapped elements, fused rows or blocks. Sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not divided into chunks",
     note = "chunks are views, maps, fused rows and blocks; a row function follows: `chunks(&parts)?.rows(..)`"
@@ -92,7 +92,7 @@ pub trait ChunkKind: Kind {
     fn decoder<'a>(first: &Reader<'a>, chunk: &Reader<'a>) -> Result<ChunkDecoder<'a>, Error>;
 }
 
-/// A kind of indices: an [`Index`] type, or [`Any`]. Sealed.
+/// A kind of indices: an [`Index`] type, or [`Dyn`]. Sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot index",
     label = "no indices",
@@ -105,11 +105,11 @@ pub trait IndexKind: Kind {
     /// The index type of a data type.
     ///
     /// # Errors
-    /// [`Error::NotAnIndexType`] for [`Any`].
+    /// [`Error::NotAnIndexType`] for [`Dyn`].
     #[doc(hidden)]
     fn index(dtype: DType) -> Result<IndexType, Error>;
 
-    /// The built-in kernels of gathers. These and the functions below are `None` if the library does not contain them.
+    /// The built-in kernels of gathers. Here and in all functions below, `None` if the library does not contain them.
     #[doc(hidden)]
     fn gathers<K>(index: IndexType) -> Option<Kernels>;
 
@@ -149,23 +149,23 @@ kinds! {
     /// The kind of elements `T` that a [`Map`](crate::Map) converts to elements `U`, by
     /// [`View::map`](crate::View::map).
     Mapped<T, U>;
-    /// The kind of rows of `K` that a [`RowFunction`](crate::RowFunction) makes elements `U` of, by
+    /// The kind of rows of `K` from which a [`RowFunction`](crate::RowFunction) makes elements `U`, by
     /// [`View::rows`](crate::View::rows). [`MappedView::rows`](crate::MappedView::rows) and similar methods decode the
     /// rows first: `ByRow<Mapped<u8, f32>, f32>`.
     ByRow<K, U>;
-    /// The kind of [`FusedRows`](crate::FusedRows) read as floats `U`, or as [`Any`].
+    /// The kind of [`FusedRows`](crate::FusedRows) read as floats `U`, or as [`Dyn`].
     Fused<U>;
     /// The kind of block-quantised data read as floats `U`, by [`View::blocks`](crate::View::blocks).
     Blocks<U>;
     /// The kind of a table divided into chunks of kind `K`, by [`chunks`](crate::chunks()).
     Chunks<K>;
-    /// The kind of several tables of [`FusedRows`](crate::FusedRows) that bags reduce to floats `U`, or to [`Any`], by
+    /// The kind of several tables of [`FusedRows`](crate::FusedRows) that bags reduce to floats `U`, or to [`Dyn`], by
     /// [`tables`](crate::tables()).
     Tables<U>;
 }
 
 impl<T: Element> Sealed for T {}
-impl Sealed for Any {}
+impl Sealed for Dyn {}
 
 impl<T: Element> Kind for T {
     type Out = T;
@@ -173,13 +173,13 @@ impl<T: Element> Kind for T {
     const IS_PLAIN: bool = true;
 }
 
-impl Kind for Any {
-    type Out = Any;
+impl Kind for Dyn {
+    type Out = Dyn;
 
     const IS_PLAIN: bool = true;
 }
 
-/// Implements [`Kind`], and [`ReadByRow`] if a row function reads numbers of the kind.
+/// Implements [`Kind`], and [`RowKind`] if a row function reads numbers of the kind.
 macro_rules! results {
     (@ [$($generics:tt)*] $Trait:ident for $Kind:ty: $name:ident = $Elements:ty) => {
         impl<$($generics)*> $Trait for $Kind {
@@ -188,31 +188,31 @@ macro_rules! results {
     };
     ($($generics:tt $Kind:ty: $Out:ty $(, rows of $Number:ty)?;)*) => {$(
         results!(@ $generics Kind for $Kind: Out = $Out);
-        $(results!(@ $generics ReadByRow for $Kind: Number = $Number);)?
+        $(results!(@ $generics RowKind for $Kind: Number = $Number);)?
     )*};
 }
 results! {
     [T: Element, U: Element] Mapped<T, U>: U, rows of U::Number;
-    [K: ReadByRow, U: Element] ByRow<K, U>: U;
+    [K: RowKind, U: Element] ByRow<K, U>: U;
     [U: Float] Fused<U>: U, rows of U;
-    [] Fused<Any>: Any;
+    [] Fused<Dyn>: Dyn;
     [U: Float] Tables<U>: U;
-    [] Tables<Any>: Any;
+    [] Tables<Dyn>: Dyn;
     [U: Float] Blocks<U>: U, rows of U;
     [K: ChunkKind] Chunks<K>: K::Out;
 }
 
-impl<K: ChunkKind + ReadByRow> ReadByRow for Chunks<K> {
+impl<K: ChunkKind + RowKind> RowKind for Chunks<K> {
     type Number = K::Number;
 }
 
 #[diagnostic::do_not_recommend]
-impl<T: Element> ReadByRow for T {
+impl<T: Element> RowKind for T {
     type Number = T;
 }
 
 #[diagnostic::do_not_recommend]
-impl<T: Element> Unconverted for T {
+impl<T: Element> PlainKind for T {
     #[inline(always)]
     fn kernels(
         _: Option<&'static Registry>,
@@ -221,7 +221,7 @@ impl<T: Element> Unconverted for T {
         _: impl FnOnce(&'static Registry, Op, DType) -> Option<Kernels>,
     ) -> Result<Kernels, Error> {
         const { IsElement::<T>::CHECK };
-        // Not by `ok_or`, which makes the error before each call and drops it after.
+        // `ok_or` would make the error before each call and drop it after.
         let Some(kernels) = typed() else { return Err(Error::KernelsNotCompiled { op, dtype, index }) };
         Ok(kernels)
     }
@@ -233,7 +233,7 @@ impl<T: Element> Unconverted for T {
     }
 }
 
-impl Unconverted for Any {
+impl PlainKind for Dyn {
     fn kernels(
         registry: Option<&'static Registry>,
         (op, dtype, index): (Op, DType, Option<IndexType>),
@@ -288,7 +288,7 @@ impl<I: Index> IndexKind for I {
     }
 }
 
-impl IndexKind for Any {
+impl IndexKind for Dyn {
     #[inline]
     fn index(dtype: DType) -> Result<IndexType, Error> {
         index_type(dtype)

@@ -95,12 +95,12 @@ impl<T: Element> View<'_, T> {
     ///
     /// Bags reduce converted rows: the result of an [`EmbeddingBag`](crate::EmbeddingBag) equals its result on a
     /// converted table, to the bit, and no such table is made. The map makes [`Reducible`](crate::Reducible) elements,
-    /// and weights are their numbers: `f32` if a map makes blocks `[f32; 32]`, whose numbers are reduced one by one.
-    /// The row that [`default_index`](crate::BagOperator::default_index) names is converted too. Zeros in place of
-    /// rows or bags are not.
+    /// and weights have their number type: `f32` if a map makes blocks `[f32; 32]`, whose numbers are reduced one by
+    /// one. The row that [`default_index`](crate::BagOperator::default_index) names is converted too. Zeros in place of
+    /// rows or bags are not converted.
     ///
     /// Cost: the cost of a call on the view. Elements that are contiguous in data and in the result are converted by
-    /// one loop, compiled for the level. A plan converts by any map of these types.
+    /// one loop, compiled for the level. A plan runs with any map of these types.
     ///
     /// # Errors
     /// The errors of the call, with [`MethodUnavailable`](crate::Error::MethodUnavailable) for any method but
@@ -128,7 +128,7 @@ impl<T: Element> View<'_, T> {
     ///     Ok(())
     /// }
     /// ```
-    /// Sums of its rows, by a plan that also runs with other parameters:
+    /// Sums of converted rows, by a plan that also runs with other parameters:
     /// ```
     /// use gather_core::{Bags, EmbeddingBag, Given, Reduction, View, maps};
     ///

@@ -1,4 +1,4 @@
-//! Sources: the data that operators read. A view is a source, and adaptors (`map`, `rows`, ..) make others of it.
+//! Sources: the data that operators read. A view is a source, and its adaptors (`map`, `rows`, ..) are sources.
 //!
 //! ```text
 //! View, DynView, Tensor, slices        elements as they are
@@ -39,10 +39,10 @@ use crate::call::source::blocks::{BlocksSpec, BlocksView};
 #[cfg(doc)]
 use crate::call::source::chunks::chunks;
 use crate::call::source::chunks::{ChunksSpec, ChunksView};
-use crate::call::source::fused::{FusedDynView, FusedView};
+use crate::call::source::fused::{DynFusedView, FusedView};
 #[cfg(feature = "bags")]
 use crate::call::source::kind::Tables;
-use crate::call::source::kind::{Blocks, ByRow, ChunkKind, Chunks, Fused, Kind, Mapped, ReadByRow, Unconverted};
+use crate::call::source::kind::{Blocks, ByRow, ChunkKind, Chunks, Fused, Kind, Mapped, PlainKind, RowKind};
 use crate::call::source::map::{MappedSpec, MappedView};
 use crate::call::source::reader::{Format, Reader};
 use crate::call::source::rows::{RowsSpec, RowsView};
@@ -60,7 +60,7 @@ use crate::tensor::dynamic::{DynTensor, DynView};
 use crate::tensor::fused::FusedRows;
 use crate::tensor::layout::Layout;
 use crate::tensor::owned::Tensor;
-use crate::tensor::typing::{Any, Typing};
+use crate::tensor::typing::{Dyn, Typing};
 use crate::tensor::view::View;
 use crate::types::codes::Float;
 use crate::types::element::{DType, Element};
@@ -80,7 +80,7 @@ pub type TensorOf<S> = <<<S as Source>::Kind as Kind>::Out as Typing>::Tensor;
 /// |---|---|---|
 /// | [`View<T>`](View), [`Tensor<T>`](Tensor) | `T` | elements `T` |
 /// | `[T]`, `[T; N]`, `Vec<T>`: tensors of one dimension | `T` | elements `T` |
-/// | [`DynView`], [`DynTensor`] | [`Any`] | elements of a type known at run time |
+/// | [`DynView`], [`DynTensor`] | [`Dyn`] | elements of a type known at run time |
 /// | [`view.map(&MAP, params)`](View::map) | [`Mapped<T, U>`](Mapped) | elements `U` |
 /// | [`view.rows(&FUNCTION, params)`](View::rows) | [`ByRow<T, U>`](ByRow) | elements `U` |
 /// | `.rows(&FUNCTION, params)` of [a map](MappedView::rows), [fused rows](FusedView::rows), [blocks](BlocksView::rows), [chunks](ChunksView::rows) | [`ByRow<K, U>`](ByRow), `K` their kind | elements `U` |
@@ -105,10 +105,10 @@ pub type TensorOf<S> = <<<S as Source>::Kind as Kind>::Out as Typing>::Tensor;
 /// ```
 ///
 /// # Safety
-/// While the source is borrowed, elements may be read from [`Source::start`] along [`Source::held`] (V1, V3), unless its
-/// reader has chunks. They are of the type that the kind reads, or of the data type for [`Any`]. [`Source::reader`] has this start, the layout
-/// that it is given, the source's data type and the format of the kind. Its arguments are of the parameters of its
-/// map, blocks and row function (K8).
+/// While the source is borrowed, elements may be read from [`Source::start`] along [`Source::held`] (V1, V3), unless
+/// its reader has chunks. They are of the type that the kind reads, or of the data type for [`Dyn`]. [`Source::reader`]
+/// has this start, the layout that it is given, the source's data type and the format of the kind. Its arguments are of
+/// the parameters of its map, blocks and row function (K8).
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no tensor that operators read",
     label = "neither a view nor made of one",
@@ -143,7 +143,7 @@ pub unsafe trait Source: Sealed {
     fn reader<'s>(&'s self, layout: &'s Layout) -> Reader<'s>;
 }
 
-/// A kind and a layout, for plans. Every [`Source`] has both, a [`Spec`](crate::Spec) nothing else. Sealed.
+/// A kind and a layout, for plans. Every [`Source`] has both; a [`Spec`](crate::Spec) has only these. Sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no tensor that operators read",
     label = "neither a view nor made of one",
@@ -200,9 +200,9 @@ macro_rules! sources {
     )*) => {$(
         impl<$($generics)*> Sealed for $Source {}
 
-        // SAFETY: V1 and V3 of the tensor: its elements, in its layout; several tables and chunks have no elements of their own,
-        // and all coordinates of zeros are one element. Arguments are of the parameters of the map, blocks or row
-        // function, as the type of the source says.
+        // SAFETY: V1, V3: `start` and `held` are the tensor's own. The layout of `TablesView` is empty, a reader of
+        // `ChunksView` has chunks unless `start` is its only chunk's, and `Zeros` has one element at all coordinates.
+        // K8: by the source's type parameters, arguments are of the parameters of its map, blocks or row function.
         unsafe impl<$($generics)*> Source for $Source {
             type Kind = $Kind;
 
@@ -238,11 +238,11 @@ macro_rules! sources {
 sources! {
     [T: Element] View<'_, T> => T: &'s Layout, |this, layout|
         this.layout(), this.origin().cast(), T::DTYPE, Reader::new(this, layout, Format::Plain);
-    [] DynView<'_> => Any: &'s Layout, |this, layout|
+    [] DynView<'_> => Dyn: &'s Layout, |this, layout|
         this.layout(), this.origin(), this.dtype(), Reader::new(this, layout, Format::Plain);
     [T: Element] Tensor<T> => T: Layout, |this, layout|
         of_owned(this.shape()), this.as_slice().as_ptr().cast(), T::DTYPE, Reader::new(this, layout, Format::Plain);
-    [] DynTensor => Any: &'s Layout, |this, layout|
+    [] DynTensor => Dyn: &'s Layout, |this, layout|
         this.layout(), this.start(), this.dtype(), Reader::new(this, layout, Format::Plain);
     [T: Element] [T] => T: Layout, |this, layout|
         of_list(this), this.as_ptr().cast(), T::DTYPE, Reader::new(this, layout, Format::Plain);
@@ -253,14 +253,14 @@ sources! {
     [T: Element, U: Element, P: Params] MappedView<'_, '_, T, U, P> => Mapped<T, U>: &'s Layout, |this, layout|
         this.data.layout(), this.data.origin().cast(), U::DTYPE,
         Reader::new(this, layout, map::format(this.map, Some(&this.params)));
-    [S: Source<Kind: ReadByRow<Number = T>>, T: Element, U: Element, P: RowParams] RowsView<'_, S, T, U, P>
+    [S: Source<Kind: RowKind<Number = T>>, T: Element, U: Element, P: RowParams] RowsView<'_, S, T, U, P>
         => ByRow<S::Kind, U>: S::Held<'s>, |this, layout|
         this.data.held(), this.data.start(), U::DTYPE,
         this.data.reader(layout).with_function(U::DTYPE, this.function.erased(), Some(&this.params));
     [U: Float] FusedView<'_, U> => Fused<U>: &'s Layout, |this, layout|
         this.table.data().layout(), this.table.data().origin(), U::DTYPE,
         Reader::new(this, layout, Format::Fused(this.table));
-    [] FusedDynView<'_> => Fused<Any>: &'s Layout, |this, layout|
+    [] DynFusedView<'_> => Fused<Dyn>: &'s Layout, |this, layout|
         this.table.data().layout(), this.table.data().origin(), this.dtype,
         Reader::new(this, layout, Format::Fused(this.table));
     [U: Float] BlocksView<'_, U> => Blocks<U>: &'s Layout, |this, layout|
@@ -273,13 +273,13 @@ sources! {
 sources! {
     [U: Float] TablesView<'_, U> => Tables<U>: &'s Layout, |this, layout|
         &this.empty, this.start(), this.dtype, Reader::new(this, layout, Format::Tables(&this.tables));
-    [] TablesView<'_, Any> => Tables<Any>: &'s Layout, |this, layout|
+    [] TablesView<'_, Dyn> => Tables<Dyn>: &'s Layout, |this, layout|
         &this.empty, this.start(), this.dtype, Reader::new(this, layout, Format::Tables(&this.tables));
 }
 
 #[cfg(feature = "scatter")]
 sources! {
-    [K: Unconverted] Zeros<K> => K: &'s Layout, |this, layout|
+    [K: PlainKind] Zeros<K> => K: &'s Layout, |this, layout|
         &this.layout, this.start(), this.dtype, Reader::new(this, layout, Format::Plain);
 }
 
@@ -317,7 +317,7 @@ macro_rules! specs {
     )*};
 }
 specs! {
-    [K: Unconverted] Spec<K> => K: &'s Layout, where [], |this, layout|
+    [K: PlainKind] Spec<K> => K: &'s Layout, where [], |this, layout|
         &this.layout, this.dtype, Reader::from_layout(layout, this.dtype, Format::Plain);
     [T: Element, U: Element, P: Params] MappedSpec<T, U, P> => Mapped<T, U>: &'s Layout, where [], |this, layout|
         &this.data.layout, U::DTYPE, Reader::from_layout(layout, U::DTYPE, map::format(this.map, None));
@@ -326,7 +326,7 @@ specs! {
     [D: Describe] ChunksSpec<D> => Chunks<D::Kind>: D::Held<'s>, where [D::Kind: ChunkKind], |this, layout|
         this.data.held(), this.data.dtype(), this.reader(layout);
     [D: Describe, T: Element, U: Element, P: RowParams] RowsSpec<D, T, U, P>
-        => ByRow<D::Kind, U>: D::Held<'s>, where [D::Kind: ReadByRow<Number = T>], |this, layout|
+        => ByRow<D::Kind, U>: D::Held<'s>, where [D::Kind: RowKind<Number = T>], |this, layout|
         this.data.held(), U::DTYPE, this.data.reader(layout).with_function(U::DTYPE, this.function.erased(), None);
 }
 

@@ -11,7 +11,7 @@ use crate::call::source::blocks::{BlockArgs, BlockFormat};
 use crate::call::source::chunks::Chunked;
 use crate::call::source::map::MapArgs;
 use crate::call::source::rows::RowArgs;
-use crate::kernels::convert::map::Erased as Map;
+use crate::kernels::convert::map::ErasedMap;
 use crate::kernels::convert::row::Function;
 use crate::tensor::fused::FusedRows;
 use crate::tensor::layout::Layout;
@@ -38,9 +38,9 @@ pub struct Reader<'s> {
 /// The format of elements, with the arguments of its parameters in a call.
 #[derive(Clone, Copy)]
 pub(in crate::call) enum Format<'s> {
-    /// Elements that are moved or computed with unchanged.
+    /// Elements that are not decoded.
     Plain,
-    Mapped(&'static Map, Option<&'s dyn MapArgs>),
+    Mapped(&'static ErasedMap, Option<&'s dyn MapArgs>),
     /// Rows with their own scales.
     Fused(&'s FusedRows<'s>),
     /// Codes with a scale for each block.
@@ -62,7 +62,7 @@ impl<'s> Reader<'s> {
         Reader { start: core::ptr::null(), layout, dtype, format, chunks: None, function: None }
     }
 
-    /// The same data with a row function, which makes elements of a data type.
+    /// The same data with a row function, which makes elements of data type `dtype`.
     #[inline(always)]
     pub(super) fn with_function(self, dtype: DType, function: Function<'s>, args: Option<&'s dyn RowArgs>) -> Self {
         Reader { dtype, function: Some((function, args)), ..self }

@@ -14,12 +14,12 @@ use crate::types::codes::Float;
 use crate::types::element::Element;
 use crate::types::error::Error;
 
-/// A function that takes the place of the output's rows, and returns the address of the row function's arguments (K8).
+/// A function of the place of the output's rows, which returns the address of the row function's arguments (K8).
 pub(in crate::call) type PlaceRows<'a> = dyn FnMut(Placed) -> *const () + 'a;
 
 /// The arguments of a row function's parameters in a call, without their types.
 pub(in crate::call) trait RowArgs {
-    /// Compares argument lengths with shapes. Calls `run` with whether indices have own values, and a [`PlaceRows`].
+    /// Compares argument lengths with shapes. Calls `run(by_index, place)`: `by_index` if a parameter is per index.
     ///
     /// # Errors
     /// The number of the first parameter whose argument does not fit. The inner result has the errors of `run`.
@@ -190,16 +190,16 @@ chains! {
         /// Computes a [`RowFunction`] of each row of converted elements, as [`View::rows`] does of plain rows. Results
         /// equal the function on rows that a gather has converted, to the bit; no such rows are written.
         ///
-        /// The function reads numbers. If the map makes arrays or blocks, it reads the numbers of a row in order: of a
-        /// table of [`maps::Q4_K`](crate::maps::Q4_K), whose map makes `[f32; 256]`, it reads `f32`, and the length of
-        /// a row is 256 times the number of blocks. A row out of range is not converted.
+        /// The function reads numbers. If the map makes arrays or blocks, the function reads the numbers of a row in
+        /// order. Of a table of [`maps::Q4_K`](crate::maps::Q4_K), whose map makes `[f32; 256]`, it reads `f32`, and
+        /// the length of a row is 256 times the number of blocks. A row out of range is not converted.
         ///
-        /// Cost: as [`View::rows`], plus converting each row into a buffer in the first-level cache. A call allocates
-        /// a buffer per thread: at most 4 KiB, or a longer row.
+        /// Cost: as [`View::rows`], plus converting each row into a buffer in the first-level cache. A call allocates a
+        /// buffer per thread: at most 4 KiB, or one row if that is longer.
         ///
         /// # Errors
         /// The errors of [`View::rows`], with errors of the map's parameters before errors of the function's. A plan
-        /// first gives [`Error::PlanParametersMismatch`] for a map with other parameters than the planned map. Then
+        /// first gives [`Error::PlanParametersMismatch`] for a map with other parameters than the planned map. Last,
         /// [`Error::AllocationFailed`] for the buffers.
         ///
         /// # Panics
@@ -232,7 +232,7 @@ chains! {
         /// range is not decoded.
         ///
         /// Cost: as [`View::rows`], plus decoding each row into a buffer in the first-level cache. A call allocates a
-        /// buffer per thread: at most 4 KiB, or a longer row.
+        /// buffer per thread: at most 4 KiB, or one row if that is longer.
         ///
         /// # Errors
         /// The errors of [`View::rows`], with [`Error::QuantizedAxis`] for axis 1 before them. A plan runs on tables
@@ -261,11 +261,11 @@ chains! {
         /// range is not decoded.
         ///
         /// Cost: as [`View::rows`], plus decoding each row into a buffer in the first-level cache. A call allocates a
-        /// buffer per thread: at most 4 KiB, or a longer row.
+        /// buffer per thread: at most 4 KiB, or one row if that is longer.
         ///
         /// # Errors
         /// The errors of [`View::rows`] and of [`View::blocks`]: block sizes before errors of attributes and shapes;
-        /// after these, data, scales and zero points before the function's parameters. Then
+        /// after these, data, scales and zero points before the function's parameters. Last,
         /// [`Error::AllocationFailed`] for the buffers.
         ///
         /// # Panics

@@ -6,11 +6,11 @@ use core::marker::PhantomData;
 
 use crate::call::source::blocks::BlocksSpec;
 use crate::call::source::chunks::ChunksSpec;
-use crate::call::source::kind::{ChunkKind, Unconverted};
+use crate::call::source::kind::{ChunkKind, PlainKind};
 use crate::call::source::map::MappedSpec;
 use crate::kernels::convert::map::Params;
 use crate::tensor::layout::Layout;
-use crate::tensor::typing::Any;
+use crate::tensor::typing::Dyn;
 use crate::types::codes::Float;
 use crate::types::declare::debug_by;
 use crate::types::element::{DType, Element};
@@ -49,12 +49,12 @@ impl<T: Element> Spec<T> {
     /// # Errors
     /// [`Error::TooManyElements`].
     pub fn new(shape: &[usize]) -> Result<Self, Error> {
-        Layout::contiguous(shape).map(|layout| Self::of(&layout))
+        Layout::contiguous(shape).map(|layout| Self::from_layout(&layout))
     }
 
     /// A spec of data of a layout, such as the layout of a strided view.
     #[must_use]
-    pub fn of(layout: &Layout) -> Self {
+    pub fn from_layout(layout: &Layout) -> Self {
         Spec { layout: layout.clone(), dtype: T::DTYPE, kind: PhantomData }
     }
 }
@@ -84,12 +84,12 @@ macro_rules! divided {
     )*};
 }
 divided! {
-    [K: ChunkKind + Unconverted] Spec<K>;
+    [K: ChunkKind + PlainKind] Spec<K>;
     [T: Element, U: Element, P: Params] MappedSpec<T, U, P>;
     [U: Float] BlocksSpec<U>;
 }
 
-impl Spec<Any> {
+impl Spec<Dyn> {
     /// A spec of data of a type known at run time.
     ///
     /// ```
@@ -97,13 +97,13 @@ impl Spec<Any> {
     ///
     /// fn main() -> Result<(), gather_core::Error> {
     ///     let (table, ids) = (Layout::contiguous(&[100, 4])?, Layout::contiguous(&[8])?);
-    ///     let (table, ids) = (Spec::dynamic(f32::DTYPE, &table), Spec::dynamic(u8::DTYPE, &ids));
+    ///     let (table, ids) = (Spec::from_dtype(f32::DTYPE, &table), Spec::from_dtype(u8::DTYPE, &ids));
     ///     assert_eq!(Gather::new(0).plan(&table, &ids)?.output_shape(), [8, 4]);
     ///     Ok(())
     /// }
     /// ```
     #[must_use]
-    pub fn dynamic(dtype: DType, layout: &Layout) -> Self {
+    pub fn from_dtype(dtype: DType, layout: &Layout) -> Self {
         Spec { layout: layout.clone(), dtype, kind: PhantomData }
     }
 }

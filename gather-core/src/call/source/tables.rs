@@ -7,12 +7,12 @@ use core::marker::PhantomData;
 
 use crate::tensor::fused::FusedRows;
 use crate::tensor::layout::Layout;
-use crate::tensor::typing::Any;
+use crate::tensor::typing::Dyn;
 use crate::types::codes::Float;
 use crate::types::element::DType;
 use crate::types::error::Error;
 
-/// Tables of [`FusedRows`] that bags reduce to floats `U`: the result of [`tables`], for [`Any`] of [`tables_dyn`].
+/// Tables of [`FusedRows`] that bags reduce to floats `U`: the result of [`tables`], or of [`tables_dyn`] for [`Dyn`].
 #[derive(Clone, Debug)]
 pub struct TablesView<'a, U> {
     pub(super) tables: Vec<&'a FusedRows<'a>>,
@@ -39,13 +39,13 @@ impl<'a, U> TablesView<'a, U> {
 }
 
 /// Several tables for one call of [`EmbeddingBag`](crate::EmbeddingBag), each with its own bags. Each table becomes a
-/// range of columns of the result, as [`FusedRows::to`] makes them, in the order of the tables. Tables hold rows of
-/// any [`FusedFormat`](crate::FusedFormat), also plain rows, and of any number of columns. `[&users, &items]` is a
-/// list of tables, and so is `&tables` of a vector.
+/// range of columns of the result, in the order of the tables, decoded as by [`FusedRows::to`]. Tables hold rows of any
+/// [`FusedFormat`](crate::FusedFormat), also plain rows, and of any number of columns. `[&users, &items]` is a list of
+/// tables, and so is `&tables` of a vector.
 ///
-/// The bags are a list with [`Bags`](crate::Bags) for each table, all of one type. They have `f32` weights or none,
-/// and all tables have the same number of bags. The result has the shape `[bags, columns of all tables]`. Its type is
-/// `f32`, or with the feature `half` also `f16` or `bf16`, for any formats. The settings of the operator hold
+/// The bags are a list with [`Bags`](crate::Bags) for each table, all of one type. Bags have `f32` weights or no
+/// weights, and all tables have the same number of bags. The result has the shape `[bags, columns of all tables]`. Its
+/// type is `f32`, or with the feature `half` also `f16` or `bf16`, for any formats. The settings of the operator hold
 /// for all tables. Threads share the bags of all tables. The result equals one call per table, to the bit.
 ///
 /// Cost: one allocation for the list of tables. A call costs as much as one call per table, with one allocation for
@@ -54,14 +54,14 @@ impl<'a, U> TablesView<'a, U> {
 /// # Errors
 /// [`Error::NoTables`], then [`Error::TooManyElements`] for the columns.
 ///
-/// A call returns [`Error::InTable`] with the number of a table and an error of types known at run time, then
+/// A call returns [`Error::InTable`], with the number of a table, for errors of types known at run time, then
 /// [`Error::DTypeMismatch`] of a view, [`Error::TablesMismatch`] without one `Bags` per table, and
-/// [`Error::RowsNotContiguous`] of a view. Then [`Error::InTable`] with errors of settings and formats of any table;
-/// after these, with errors of ranks, offsets and weights, or [`Error::BagsMismatch`]. Then
-/// [`Error::TooManyElements`], [`Error::ShapeMismatch`] of a view, [`Error::AllocationFailed`] for the result, and
-/// last [`Error::InTable`] with [`Error::AllocationFailed`] or [`Error::IndexOutOfRange`].
+/// [`Error::RowsNotContiguous`] of a view. Then [`Error::InTable`] for errors of settings and formats of any table,
+/// then for errors of ranks, offsets and weights, and for [`Error::BagsMismatch`]. Then [`Error::TooManyElements`],
+/// [`Error::ShapeMismatch`] of a view, [`Error::AllocationFailed`] for the result, and last [`Error::InTable`] with
+/// [`Error::AllocationFailed`] or [`Error::IndexOutOfRange`].
 ///
-/// A plan runs on tables of its formats, shapes and row strides, into row-major outputs: others give
+/// A plan runs on tables of its formats, shapes and row strides, into row-major outputs. Other tables and outputs give
 /// [`Error::TablesMismatch`], [`Error::InTable`] with [`Error::FusedFormatMismatch`] or [`Error::PlanMismatch`], and
 /// [`Error::NotRowMajor`] of a view.
 ///
@@ -118,6 +118,6 @@ pub fn tables<'a, U: Float>(tables: impl IntoIterator<Item = &'a FusedRows<'a>>)
 pub fn tables_dyn<'a>(
     dtype: DType,
     tables: impl IntoIterator<Item = &'a FusedRows<'a>>,
-) -> Result<TablesView<'a, Any>, Error> {
+) -> Result<TablesView<'a, Dyn>, Error> {
     TablesView::new(dtype, tables.into_iter().collect())
 }

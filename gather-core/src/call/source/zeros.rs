@@ -6,7 +6,7 @@ use core::marker::PhantomData;
 
 use crate::tensor::dynamic::DynTensor;
 use crate::tensor::layout::Layout;
-use crate::tensor::typing::Any;
+use crate::tensor::typing::Dyn;
 use crate::types::declare::debug_by;
 use crate::types::element::{DType, Element};
 use crate::types::error::Error;
@@ -15,7 +15,7 @@ use crate::types::error::Error;
 pub struct Zeros<K> {
     pub(super) layout: Layout,
     pub(super) dtype: DType,
-    /// The zero; `None` if it consists of built-in numbers.
+    /// The zero; `None` if `NUMBERS` holds it.
     one: Option<DynTensor>,
     kind: PhantomData<fn() -> K>,
 }
@@ -59,7 +59,7 @@ pub fn zeros<T: Element>(shape: &[usize]) -> Result<Zeros<T>, Error> {
 ///
 /// # Errors
 /// As for [`zeros`].
-pub fn zeros_dyn(dtype: DType, shape: &[usize]) -> Result<Zeros<Any>, Error> {
+pub fn zeros_dyn(dtype: DType, shape: &[usize]) -> Result<Zeros<Dyn>, Error> {
     Zeros::new(dtype, shape)
 }
 

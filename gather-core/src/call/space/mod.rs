@@ -5,9 +5,9 @@ pub(crate) mod plan;
 use core::borrow::Borrow;
 
 use crate::call::checks::check_output;
-use crate::call::operator::{Chosen, attributes, settings};
+use crate::call::operator::{RegistryChoice, attributes, settings};
 use crate::call::source::clones::CloneSource;
-use crate::call::source::kind::{Kind, Unconverted};
+use crate::call::source::kind::{Kind, PlainKind};
 use crate::call::source::{Describe, Source, TensorOf};
 use crate::call::space::plan::{PlannedSpace, RearrangePlan};
 use crate::call::{Sealed, cloned};
@@ -39,7 +39,7 @@ pub trait SpaceAttributes: Sealed {
 
 /// The attributes of an operator whose result is elements of data alone: all but
 /// [`SpaceToBatch`](crate::SpaceToBatch), which pads.
-pub trait Permutes: SpaceAttributes {}
+pub trait PermutationAttributes: SpaceAttributes {}
 
 /// An operator that rearranges space: [`BatchToSpace`](crate::BatchToSpace), [`SpaceToBatch`](crate::SpaceToBatch),
 /// [`DepthToSpace`](crate::DepthToSpace) and [`SpaceToDepth`](crate::SpaceToDepth).
@@ -49,12 +49,12 @@ pub trait Permutes: SpaceAttributes {}
 pub struct SpaceOperator<A> {
     attributes: A,
     options: Options,
-    registry: Chosen,
+    registry: RegistryChoice,
 }
 
 impl<A> SpaceOperator<A> {
     pub(crate) fn from_attributes(attributes: A) -> Self {
-        SpaceOperator { attributes, options: Options::default(), registry: Chosen::default() }
+        SpaceOperator { attributes, options: Options::default(), registry: RegistryChoice::default() }
     }
 }
 
@@ -65,9 +65,9 @@ impl<A: SpaceAttributes> SpaceOperator<A> {
     ///
     /// # Errors
     /// [`Error::UnknownDType`] for a type known at run time; without the feature `registry`,
-    /// [`Error::KernelsNotCompiled`]. As for [`Self::output_shape`], then [`Error::LevelUnavailable`],
+    /// [`Error::KernelsNotCompiled`]. Then as for [`Self::output_shape`], then [`Error::LevelUnavailable`],
     /// [`Error::TooManyBytes`], [`Error::MethodUnavailable`] and [`Error::AllocationFailed`].
-    pub fn run<S: Source<Kind: Unconverted> + ?Sized>(&self, data: &S) -> Result<TensorOf<S>, Error> {
+    pub fn run<S: Source<Kind: PlainKind> + ?Sized>(&self, data: &S) -> Result<TensorOf<S>, Error> {
         written(<S::Kind as Kind>::Out::empty(data.dtype()), |out| self.run_into(data, out))
     }
 
@@ -79,7 +79,7 @@ impl<A: SpaceAttributes> SpaceOperator<A> {
     /// [`Error::ShapeMismatch`] of a view comes after errors of shapes. On an error a view is untouched.
     pub fn run_into<S, O>(&self, data: &S, out: &mut O) -> Result<(), Error>
     where
-        S: Source<Kind: Unconverted> + ?Sized,
+        S: Source<Kind: PlainKind> + ?Sized,
         O: Output<<S::Kind as Kind>::Out>,
     {
         let dtype = data.dtype();
@@ -89,8 +89,8 @@ impl<A: SpaceAttributes> SpaceOperator<A> {
         // Lowered in place, as the plan is: moving hundreds of bytes takes as long as a short call.
         let mut lowered = SpaceLowered::new(self.attributes().op());
         self.attributes().lower(held.borrow().shape(), &mut lowered)?;
-        // SAFETY: V1, V3: data is a source of this layout; O1 for its type; the output is borrowed mutably, so it does
-        // not overlap data.
+        // SAFETY: V1, V3: data is a source of this layout and data type. O1: the output takes elements of this type,
+        // and is borrowed mutably, so it does not overlap data.
         unsafe { run_lowered(kernels, &lowered, dtype, (data.start(), held.borrow()), out, self.options) }
     }
 
@@ -105,14 +105,14 @@ impl<A: SpaceAttributes> SpaceOperator<A> {
         Ok(self.lowered(data)?.output)
     }
 
-    /// Makes a plan: it does the shape-dependent work once, and runs on any data of this layout, into row-major
+    /// Makes a plan, which does the shape-dependent work once. The plan runs on any data of this layout, into row-major
     /// outputs. Data is a source, or a [spec](crate::Spec) ahead of the first call.
     ///
     /// # Errors
     /// As for [`Self::run`]; [`Error::AllocationFailed`] only if a zero for the padding has to be allocated.
     pub fn plan<S>(&self, data: &S) -> Result<RearrangePlan<S::Kind>, Error>
     where
-        S: Describe<Kind: Unconverted> + ?Sized,
+        S: Describe<Kind: PlainKind> + ?Sized,
     {
         self.plan_for(data, None)
     }
@@ -123,14 +123,14 @@ impl<A: SpaceAttributes> SpaceOperator<A> {
     /// As for [`Self::plan`], and [`Error::ShapeMismatch`] after errors of shapes.
     pub fn plan_into<S>(&self, data: &S, out: &Layout) -> Result<RearrangePlan<S::Kind>, Error>
     where
-        S: Describe<Kind: Unconverted> + ?Sized,
+        S: Describe<Kind: PlainKind> + ?Sized,
     {
         self.plan_for(data, Some(out))
     }
 
     fn plan_for<S>(&self, data: &S, out: Option<&Layout>) -> Result<RearrangePlan<S::Kind>, Error>
     where
-        S: Describe<Kind: Unconverted> + ?Sized,
+        S: Describe<Kind: PlainKind> + ?Sized,
     {
         let (dtype, held) = (data.dtype(), data.held());
         let call = (self.kernels::<S::Kind>(dtype)?, dtype, self.options);
@@ -139,7 +139,7 @@ impl<A: SpaceAttributes> SpaceOperator<A> {
     }
 
     #[inline(always)]
-    fn kernels<K: Unconverted>(&self, dtype: DType) -> Result<Kernels, Error> {
+    fn kernels<K: PlainKind>(&self, dtype: DType) -> Result<Kernels, Error> {
         let call = (self.attributes().op(), dtype, None);
         K::kernels(self.registry.0, call, || Some(Kernels::space::<K>()), Registry::space_kernels)
     }
@@ -188,11 +188,11 @@ unsafe fn run_lowered(
     let mut plan = SpacePlan::new(lowered, Level::resolve(options.level)?, options.par);
     plan.make(kernels, lowered, dtype, [layout, to], options.method)?;
     // SAFETY: X1: the plan was made for these layouts (row-major if the output is not fixed), this element size and
-    // this output shape.
+    // this output shape. V1, V3 and O1 by the caller's contract.
     unsafe { exec::run_space(&plan, &lowered.output, data, out) }
 }
 
-impl<A: Permutes> SpaceOperator<A> {
+impl<A: PermutationAttributes> SpaceOperator<A> {
     /// Runs the operator on any `Clone` type. Data is any [`CloneSource`], such as a view.
     ///
     /// Cost: one clone per element of the result, on the calling thread.

@@ -6,7 +6,7 @@ use core::marker::PhantomData;
 use crate::call::checks::{check_layout, check_output, check_target, mismatch};
 use crate::call::plan_type::plan_type;
 use crate::call::source::Source;
-use crate::call::source::kind::Unconverted;
+use crate::call::source::kind::PlainKind;
 use crate::exec::{self, pool_threads};
 use crate::kernels::select::Kernels;
 use crate::plan::{Explain, SpaceLowered, SpacePlan};
@@ -78,7 +78,7 @@ impl PlannedSpace {
     }
 }
 
-impl<K: Unconverted> RearrangePlan<K> {
+impl<K: PlainKind> RearrangePlan<K> {
     pub(super) fn new(planned: PlannedSpace, dtype: DType) -> Self {
         RearrangePlan { planned, dtype, kind: PhantomData }
     }
@@ -108,8 +108,8 @@ impl<K: Unconverted> RearrangePlan<K> {
         let out = out.target_of(self.dtype)?;
         check_layout(Argument::Data, &self.planned.data, data.held().borrow())?;
         check_target(&self.planned.out, &out)?;
-        // SAFETY: X1: data is a source of the plan's type; both layouts are the plan's, as just checked; O1; the
-        // output is borrowed mutably, so it does not overlap data.
+        // SAFETY: X1: `check` compared the type of data, `check_layout` and `check_target` both layouts. O1: the output
+        // is borrowed mutably, so it does not overlap data.
         unsafe { exec::run_space(&self.planned.plan, self.planned.out.shape(), data.start(), out) }
     }
 }
@@ -129,8 +129,8 @@ impl<T: Element> RearrangePlan<T> {
             return Err(mismatch(Argument::Output, to.shape(), &[out.len()]));
         }
         let (data, out) = (data.as_ptr().cast(), Target::Fixed(out.as_mut_ptr().cast(), to));
-        // SAFETY: X1: row-major tensors of the plan's shapes have the lengths and the order of the slices. A mutable
-        // slice overlaps no other.
+        // SAFETY: X1: `contiguous` and the comparisons of lengths: the slices hold the elements of both layouts in
+        // order. A mutable slice overlaps no other.
         unsafe { exec::run_space(plan, to.shape(), data, out) }
     }
 }

@@ -7,31 +7,32 @@
 //!     reduce the rows of the scratch                   (`kernels/reduce/bag`)
 //! ```
 //!
-//! The result equals a gather and a reduction, but only the scratch is written in between, and it fits in the cache.
+//! The result equals a gather followed by a reduction. In between, only the scratch in the cache is written.
 
 use crate::exec::bag::scratch::Scratch;
 use crate::exec::bag::{BagCall, BagMap};
 use crate::kernels::convert::{EncodedRow, ErasedParams};
 use crate::kernels::reduce::bag::{BagArgs, BagFn, BagRows, PartialBag, SPARE};
-use crate::plan::{BagConversion, BagPlan, MOST_CONVERTED};
+use crate::plan::{BagConversion, BagReducePlan, MOST_CONVERTED};
 
-/// Maximum rows per conversion call, if their bytes are at most `SHORT_ROWS`.
+/// Maximum rows per call of the conversion.
 const AT_ONCE: usize = 16;
+/// Maximum bytes of data per call of the conversion, unless the call converts one row.
 const SHORT_ROWS: usize = 1 << 10;
 
 /// The converted rows of a worker.
 pub(super) struct Converted<'a> {
-    plan: &'a BagPlan,
+    plan: &'a BagReducePlan,
     conversion: &'a BagConversion,
     params: ErasedParams<'a>,
-    /// R1: scratch of one conversion.
+    /// R1: this worker's `conversion.rows` rows of scratch.
     rows: *mut u8,
     /// Position of each row in the scratch, or the negative mark of a skipped row.
     positions: [i64; MOST_CONVERTED],
 }
 
 impl<'a> Converted<'a> {
-    /// The rows of a worker in its chunk of the scratch, for a call with a map.
+    /// Takes the rows of `scratch` that belong to `worker`, for a call with a map.
     ///
     /// # Safety
     /// No other thread uses the number `worker` during the lifetime of the value.
@@ -76,8 +77,8 @@ impl<'a> Converted<'a> {
                 ..*rows
             };
             // SAFETY: B1: the rows that are not skipped have just been converted, in the order of their numbers. The
-            // contract of all columns covers the remainder: output and weights (B2, B3), sums with `SPARE` more per
-            // conversion (B4), and positions of `count` rows (B6).
+            // other clauses follow from the contract of `rows`: output and weights (B2, B3), sums with `SPARE` more per
+            // conversion (B4). `count` positions with a `distance` of 0 (B6).
             reduce(&unsafe { BagRows::new(args) });
         }
     }
@@ -103,7 +104,7 @@ impl<'a> Converted<'a> {
             }
             to = to.wrapping_add(self.conversion.stride);
             if n == most || number + 1 == count {
-                // SAFETY: B1 for data of the call, whose map this is (K8). R1: this worker alone uses
+                // SAFETY: B1: the rows are data of the call, and K8: the map is the call's. R1: this worker alone uses
                 // `conversion.rows` rows of `conversion.columns` elements, aligned to cache lines.
                 unsafe { self.decode(&short[..n], elements) };
                 n = 0;

@@ -6,8 +6,8 @@
 //!     reduce rows, all columns              (`kernels/reduce/bag`; with a map, `converted`)
 //! ```
 //!
-//! Threads share chunks of bags with about equal numbers of indices. If one bag exceeds a thread's share, they share
-//! chunks of columns instead. One thread computes each sum and adds its terms in order.
+//! Threads share chunks of bags with about equal numbers of indices. If one bag exceeds a thread's share and rows are
+//! long, threads share ranges of columns instead. One thread computes each sum, and adds its terms in order.
 
 mod converted;
 mod scratch;
@@ -33,20 +33,20 @@ use crate::kernels::reduce::bag::{
     BagArgs, BagFn, BagIndices, BagLengths, BagRows, IndexRuns, PartialBag, SKIP, Start,
 };
 use crate::kernels::{LINE, Outcome, start_of_part};
-use crate::plan::{Action, Axis, BagConversion, BagPlan, PreparedBags, index_runs};
+use crate::plan::{Action, Axis, BagConversion, BagReducePlan, PreparedBags, index_runs};
 use crate::tensor::layout::Layout;
 use crate::types::error::Error;
 use crate::types::op::Op;
 
-/// A call at coordinate 0: a plan, its bags and its tensors. X1 holds for it.
+/// A call: a plan, its bags, and its tensors at coordinate 0. Invariant: the contract of [`BagCall::new`].
 #[derive(Clone, Copy)]
 pub(crate) struct BagCall<'a> {
-    plan: &'a BagPlan,
+    plan: &'a BagReducePlan,
     bags: &'a PreparedBags,
     data: *const u8,
     index: *const u8,
     indices: &'a Layout,
-    /// Their layout has the shape of the indices.
+    /// The weights and their layout, which has the shape of the indices.
     weights: Option<(*const u8, &'a Layout)>,
     map: Option<&'a BagMap<'a>>,
     out: *mut u8,
@@ -58,15 +58,15 @@ pub(crate) struct BagMap<'a> {
 }
 
 impl<'a> BagCall<'a> {
-    /// Creates the call. The caller has refused weights if the reduction takes none.
+    /// Creates the call. `weights` is `None` if the reduction takes no weights.
     ///
     /// # Safety
-    /// X1, during the lifetime of the value: the tensors have the plan's layouts and types, and weights the reduced
-    /// type. P2: `bags` was prepared for indices of this layout, and has one bag per row of the output. There is a map
-    /// iff the plan has one, of the same types; K8 holds for its data, output and params.
+    /// X1, during the lifetime of the value: the tensors have the plan's layouts and types, and weights have the
+    /// reduced type. P2: `bags` was prepared for the layout `indices`, and has one bag per row of the output. `map` is
+    /// `Some` iff the plan has a map, and has its types; K8 holds for data, output and `params` of the map.
     #[inline(always)]
     pub(crate) unsafe fn new(
-        (plan, bags): (&'a BagPlan, &'a PreparedBags),
+        (plan, bags): (&'a BagReducePlan, &'a PreparedBags),
         data: *const u8,
         (index, indices): (*const u8, &'a Layout),
         weights: Option<(*const u8, &'a Layout)>,
@@ -114,7 +114,7 @@ impl<'a> BagCall<'a> {
             ([_], &[stride]) => Layout::strided(&[self.bags.rows], &[stride])?,
             _ => layout.clone(),
         };
-        // SAFETY: X1: the indices may be read along their layout; `used` is a subset of it.
+        // SAFETY: X1: the indices may be read along their layout, and `used` reaches a subset (B5).
         unsafe { first_bad_index::check(&checked, self.index, &used) }
     }
 
@@ -131,12 +131,12 @@ impl<'a> BagCall<'a> {
     fn in_windows(&self) -> Result<Outcome, Error> {
         let near = scratch::near();
         let scratch = Scratch::new(self, &BagPartition::ONE, 1, &near)?;
-        // SAFETY: all bags and columns of the call, and its one worker.
+        // SAFETY: the ranges are all bags and columns of the call, and this thread is its only worker.
         Ok(unsafe { Chunk::new(self, &scratch, 0..self.bags.bounds.bags(), 0..self.plan.elements, 0) }.run())
     }
 
-    /// The args of a run of rows, all columns: `data` is the address of position 0, `out` the output of the first bag.
-    /// With a map, `elements` counts elements before conversion.
+    /// The arguments for all columns of a run of rows: `data` is the address of position 0, `out` the output of the
+    /// first bag. With a map, `elements` counts elements before conversion.
     #[inline(always)]
     fn args<'p>(&'p self, stretch: &BagRun<'p>, data: *const u8, out: *mut u8) -> BagArgs<'p> {
         let plan = self.plan;
@@ -162,7 +162,7 @@ impl<'a> BagCall<'a> {
         }
     }
 
-    /// Whether consecutive weights have one stride, across bags too.
+    /// Whether all weights have one stride, or there are no weights.
     #[inline(always)]
     fn even_weights(&self) -> bool {
         self.weights().is_none_or(|(_, runs)| runs.run >= self.bags.rows)
@@ -179,8 +179,8 @@ impl<'a> BagCall<'a> {
         self.map.map_or(PART, |map| map.conversion.rows.min(PART))
     }
 
-    /// Calls `run(number, data, out)` for each contiguous run of columns: addresses at position 0 and in the bag's
-    /// output.
+    /// Calls `run(number, data, out)` for each contiguous run of columns. `data` is the address of the run at position
+    /// 0, and `out` its address in the output of `bag`.
     fn each_run(&self, bag: usize, mut run: impl FnMut(usize, *const u8, *mut u8)) {
         let BagCall { plan, mut data, mut out, .. } = *self;
         out = out.wrapping_offset(plan.out_stride.wrapping_mul(bag as isize));
@@ -212,7 +212,7 @@ impl<'a> BagCall<'a> {
 /// first index of a bag out of range in row-major order. X3: `Ok` means that every element of the output is written.
 #[inline(always)]
 pub(crate) fn run(call: BagCall<'_>) -> Result<(), Error> {
-    // By value in all branches, so that short calls stay in registers.
+    // `call` is passed by value, so that short calls stay in registers.
     if !call.is_short() {
         return run_one(call);
     }
@@ -229,7 +229,12 @@ pub(crate) fn run(call: BagCall<'_>) -> Result<(), Error> {
 ///
 /// # Safety
 /// X1: `bags` was prepared for the plan, and for indices of its type from `index` on.
-pub(crate) unsafe fn each_row(plan: &BagPlan, bags: &PreparedBags, index: *const u8, visit: &mut dyn FnMut(usize)) {
+pub(crate) unsafe fn each_row(
+    plan: &BagReducePlan,
+    bags: &PreparedBags,
+    index: *const u8,
+    visit: &mut dyn FnMut(usize),
+) {
     // SAFETY: X1: the indices may be read along the runs of the bags.
     let indices = unsafe { BagIndices::new(index, &bags.indices, &plan.rule) };
     let mut positions = [0; PART].map(MaybeUninit::new);
@@ -247,18 +252,18 @@ pub(crate) unsafe fn each_row(plan: &BagPlan, bags: &PreparedBags, index: *const
 fn run_one(call: BagCall<'_>) -> Result<(), Error> {
     let runs_alone = call.action() == Action::Run && call.plan.tasks(&call.bags.bounds, pool_threads) == 1;
     if !runs_alone {
-        // SAFETY: a single call overlaps no other.
+        // SAFETY: there is one call, so no two outputs overlap; the closure returns equal calls.
         return unsafe { run_all(1, &|_| call, call.plan.par) }.map_err(|(_, error)| error);
     }
     if call.in_windows()?.is_complete() { Ok(()) } else { Err(call.error()) }
 }
 
-/// Caps `tasks` at the pool size + 1.
+/// Caps `tasks` at `pool_threads() + 1`.
 fn at_most_the_pool(tasks: usize) -> usize {
     if tasks == 1 { 1 } else { tasks.min(pool_threads().saturating_add(1)) }
 }
 
-/// Minimum empty bags to fill in one step; fewer are reduced along with the others.
+/// Minimum consecutive empty bags to fill in one step. Fewer are reduced with others, if they give zeros.
 const MANY_EMPTY: usize = 8;
 
 /// Maximum bags per reduction of compacted rows (skipped rows removed).
@@ -293,7 +298,7 @@ impl BagPartition {
     }
 
     /// Columns of a cache line: the granularity of ranges of columns.
-    fn unit(plan: &BagPlan) -> usize {
+    fn unit(plan: &BagReducePlan) -> usize {
         (LINE / plan.size).max(1)
     }
 
@@ -313,7 +318,7 @@ impl BagPartition {
     }
 }
 
-/// A run of contiguous rows: rows of whole bags from `bag` on, none skipped, or a chunk of that bag.
+/// A run of contiguous rows: the rows of whole bags from `bag` on, none of them skipped, or a chunk of `bag`.
 struct BagRun<'p> {
     bag: usize,
     /// The index of the first row.
@@ -325,8 +330,8 @@ struct BagRun<'p> {
     part: Option<PartialBag>,
 }
 
-// SAFETY: X2: threads run disjoint chunks, which write disjoint elements of the output. They read shared memory whose
-// elements are `Sync`, as maps do of their params (K8).
+// SAFETY: X2: threads run disjoint chunks, which write disjoint elements of the output. All other memory is only read;
+// elements and the params of a map (K8) are `Sync`.
 unsafe impl Sync for BagCall<'_> {}
 
 /// Bags and columns of a call that one worker owns.
@@ -340,11 +345,11 @@ struct Chunk<'a> {
 }
 
 impl<'a> Chunk<'a> {
-    /// A chunk of a call, with a scratch that was made for it.
+    /// A chunk of `call`.
     ///
     /// # Safety
-    /// The bags and columns are in range of the plan. No other thread has them, or the number `worker`, during the
-    /// lifetime of the chunk.
+    /// `scratch` was made for `call`. The bags and columns are in range of the plan. No other thread has these bags and
+    /// columns, or the number `worker`, during the lifetime of the chunk.
     unsafe fn new(
         call: &'a BagCall<'a>,
         scratch: &'a Scratch<'a>,
@@ -352,19 +357,18 @@ impl<'a> Chunk<'a> {
         columns: Range<usize>,
         worker: usize,
     ) -> Self {
-        // SAFETY: K8 for data by X1; the caller promises that no other thread has the number.
+        // SAFETY: by the caller's contract, no other thread has the number `worker`.
         let converted = call.map.map(|map| unsafe { Converted::new(call, map, scratch, worker) });
         Chunk { call, scratch, bags, columns, worker, converted }
     }
 
-    /// Reduces the chunk's columns of its bags.
     fn run(mut self) -> Outcome {
         let (call, bags, part) = (self.call, self.bags.clone(), self.call.part());
         let (plan, bounds, ahead) = (call.plan, &call.bags.bounds, call.plan.prefetch_distance);
         let mut buffer = PositionBuffer::new();
         let mut window = Window::new(&mut buffer, call.bags.positions, call.indices(), bounds.start(bags.end), ahead);
         let (all_count, even_weights, may_be_empty) = (plan.rule.all_count, call.even_weights(), plan.fills_zeros);
-        // Rows `start..counted` are known to be not skipped.
+        // None of the rows `start..counted` is skipped.
         let mut counted = 0;
         let mut bag = bags.start;
         while bag < bags.end {
@@ -405,9 +409,9 @@ impl<'a> Chunk<'a> {
         Outcome::complete_if(!window.is_bad())
     }
 
-    /// Reduces bags from `bag` on with their skipped rows removed, so that no loop over rows meets one. Returns the
-    /// number of bags: 0 if the first bag is long, or if there are weights or a map. A bag without remaining rows ends
-    /// the run, unless its result is zeros.
+    /// Removes the skipped rows of bags from `bag` on, and reduces these bags. Returns the number of bags: 0 if the
+    /// first bag is long, or if there are weights or a map. A bag without remaining rows ends the run, unless it gives
+    /// zeros.
     fn compact_skipped(&mut self, bag: usize, window: &mut Window<'_>) -> usize {
         let (call, last) = (self.call, self.bags.end.min(bag + SHORT_BAGS));
         let (bounds, distance) = (&call.bags.bounds, call.plan.prefetch_distance);
@@ -479,7 +483,7 @@ impl<'a> Chunk<'a> {
         let Chunk { call, columns, bags, converted, .. } = self;
         debug_assert!(bags.contains(&stretch.bag) && stretch.bag + stretch.lengths.bags() <= bags.end, "X2");
         let plan = call.plan;
-        // A product that overflows is unused: no sums are carried then.
+        // If sums are carried, `Scratch::new` has allocated this many bytes, so the product does not overflow.
         let sums = sums_of_run(call, columns.len()).wrapping_mul(plan.fns.sum);
         call.each_run(stretch.bag, |run, data, out| {
             let after = |carried: *mut u8| {
@@ -498,8 +502,8 @@ impl<'a> Chunk<'a> {
                 },
             };
             // SAFETY: X1 gives the contract of bags. B1, B2 and B7 by P1: positions are in range, and no other thread
-            // has the bags and columns of the chunk. B3 by the shape of weights; B4 by R1: rows are not skipped and no
-            // other thread has the worker's sums; B6 by the window. The function is one of the plan's.
+            // has the bags and columns of the chunk. B3 by the shape of weights. B4: a bag has a row that counts or
+            // gives zeros; no other thread has the worker's sums (R1). B6 by the window. The function is the plan's.
             let rows = |elements| unsafe { BagRows::new(BagArgs { elements, ..args }) };
             match converted {
                 None => (call.reduce_fn())(&rows(columns.len() * plan.values)),
@@ -514,11 +518,11 @@ impl<'a> Chunk<'a> {
         debug_assert!(bags.start >= self.bags.start && bags.end <= self.bags.end, "X2");
         let plan = self.call.plan;
         let bytes = self.columns.len() * plan.size;
-        // The output of one bag has any stride, a chunk of its columns too.
+        // With one bag `out_stride` may be any number, even the bytes of a chunk of columns.
         let is_whole = self.columns.len() == plan.elements && plan.loops.is_empty();
         if plan.fills_zeros && is_whole && plan.out_stride == bytes as isize {
             let out = self.call.out.wrapping_add(bags.start * bytes);
-            // SAFETY: P1: contiguous whole rows of the output, of the chunk's bags (X2); the type's zero is all zero
+            // SAFETY: P1: contiguous rows of the chunk's bags in the output (X2); by `fills_zeros`, zero is all zero
             // bytes.
             return unsafe { out.write_bytes(0, bags.len() * bytes) };
         }
@@ -546,16 +550,16 @@ impl<'a> Chunk<'a> {
                 let data = data.wrapping_offset(plan.stride.wrapping_mul(row as isize));
                 let data = data.wrapping_add(columns.start.wrapping_mul(plan.size_in));
                 return match converted {
-                    // SAFETY: P1 and P3: `bytes` bytes of data and of the output, which do not overlap.
+                    // SAFETY: P1 and P3: `bytes` bytes of data and of the output, which do not overlap (X1).
                     None => unsafe { out.copy_from_nonoverlapping(data, bytes) },
-                    // SAFETY: P1 and P3, for elements of data and of the output, whose map this is (K8).
+                    // SAFETY: P1 and P3: elements of data and of the output, and K8: the map is the call's.
                     Some(converted) => unsafe {
                         converted.decode(&[EncodedRow { from: data, to: out, row }], columns.len())
                     },
                 };
             }
             if plan.fills_zeros {
-                // SAFETY: P1: `bytes` bytes of the output; the type's zero is all zero bytes.
+                // SAFETY: P1: `bytes` bytes of the output; `fills_zeros`: zero is all zero bytes.
                 return unsafe { out.write_bytes(0, bytes) };
             }
             for at in (0..bytes).step_by(size) {

@@ -9,7 +9,7 @@ use crate::exec::scratch::{Line, WorkerScratch};
 use crate::kernels::reduce::bag::SPARE;
 use crate::types::error::Error;
 
-/// Uninitialised scratch of a short call, which then allocates nothing.
+/// Uninitialised scratch on the stack. A call whose scratch fits in it allocates nothing.
 pub(super) type Near = [Line; 64];
 
 #[inline(always)]
@@ -21,8 +21,9 @@ pub(super) const fn near() -> Near {
 /// sums of all columns, with spare elements (B4).
 pub(super) struct Scratch<'a> {
     memory: WorkerScratch<'a>,
-    /// Bytes of a worker's rows, and of the sums after them.
+    /// Bytes of a worker's rows.
     rows: usize,
+    /// Bytes of a worker's sums, after its rows.
     sums: usize,
 }
 
@@ -61,13 +62,13 @@ fn sums(call: &BagCall<'_>, cut: &BagPartition) -> usize {
     }
     let elements = match *cut {
         BagPartition::Bags(_) => plan.elements,
-        // Rounding moves an end by less than a unit.
+        // `BagPartition::chunk` rounds ends down by less than a unit.
         BagPartition::Columns(parts) => plan.elements.min(plan.elements.div_ceil(parts) + BagPartition::unit(plan)),
     };
     sums_of_run(call, elements).saturating_mul(plan.runs).saturating_mul(plan.fns.sum)
 }
 
-/// Elements of the sums of a run of `columns` columns, with `SPARE` more for each conversion (B4).
+/// Elements of the sums of a run of `columns` columns, with `SPARE` more per conversion (1 without a map): B4.
 pub(super) fn sums_of_run(call: &BagCall<'_>, columns: usize) -> usize {
     let times = call.map.map_or(1, |map| columns.div_ceil(map.conversion.columns));
     columns.saturating_mul(call.plan.values).saturating_add(times.saturating_mul(SPARE))

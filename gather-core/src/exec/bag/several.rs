@@ -12,7 +12,7 @@ use crate::plan::{Action, Work};
 use crate::types::error::Error;
 use crate::types::policy::Par;
 
-/// Runs `n` calls: threads share the chunks of all of them. One thread runs them in order, without a list.
+/// Runs `n` calls; threads share the chunks of all calls. One thread runs small calls in order, without a list.
 ///
 /// # Errors
 /// As for [`run`](super::run), with the number of the call: the first whose scratch cannot be allocated, or else the
@@ -48,10 +48,10 @@ pub(crate) unsafe fn run_all<'a>(
     let tasks = at_most_the_pool(work.tasks(par, pool_threads));
     if tasks > 1 || !is_near {
         let calls: Vec<BagCall<'_>> = (0..n).map(call).collect();
-        // SAFETY: the caller's promise.
+        // SAFETY: `calls` are the caller's `n` calls, whose outputs are disjoint by the caller's contract.
         return unsafe { run_together(&calls, work, tasks) };
     }
-    // Prefetches the rows of a table while the rows of the previous one are added.
+    // Prefetches the rows of a table while the rows of the previous table are reduced.
     let mut slots = [(None, Short::new()), (None, Short::new())];
     for number in 0..=n {
         let [even, odd] = &mut slots;
@@ -78,7 +78,7 @@ pub(crate) unsafe fn run_all<'a>(
     Ok(())
 }
 
-/// Runs calls of `work` together in `tasks` tasks.
+/// Runs calls, whose total cost is `work`, in `tasks` tasks.
 ///
 /// # Errors
 /// As for [`run_all`].
@@ -103,8 +103,8 @@ unsafe fn run_together(calls: &[BagCall<'_>], work: Work, tasks: usize) -> Resul
         let number = ends.partition_point(|&end| end <= chunk);
         let before = number.checked_sub(1).map_or(0, |last| ends[last]);
         let (bags, columns) = cuts[number].chunk(&calls[number], chunk - before);
-        // SAFETY: chunks are disjoint bags or columns of a call, whose output is its own; workers' numbers are
-        // distinct.
+        // SAFETY: chunks are disjoint bags or columns of a call. Outputs of calls are disjoint by the caller's
+        // contract, and `share` gives each thread its own number `worker`.
         unsafe { Chunk::new(&calls[number], &scratches[number], bags, columns, worker) }.run()
     };
     if share(tasks, chunks, run).is_complete() {
@@ -117,7 +117,7 @@ unsafe fn run_together(calls: &[BagCall<'_>], work: Work, tasks: usize) -> Resul
 }
 
 impl BagPartition {
-    /// Partition of one of several calls, of `work` together: its share of the chunks.
+    /// Partition of one of several calls, whose total cost is `work`: a share of the chunks in proportion to its bytes.
     fn of_several(call: &BagCall<'_>, tasks: usize, work: Work) -> Self {
         let share = |chunks: usize| {
             let [own, all] = [call.plan.work(&call.bags.bounds), work].map(|work| work.bytes.max(1) as u128);

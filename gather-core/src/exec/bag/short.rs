@@ -1,6 +1,6 @@
 //! Short calls of bags: at most [`FEW`] rows, none skipped, resolved in one step and reduced in one step.
 //!
-//! Between the two steps a call of several tables begins the next table, whose rows are prefetched meanwhile.
+//! Between the two steps a call of several tables resolves and prefetches the rows of the next table.
 
 use core::mem::MaybeUninit;
 
@@ -59,7 +59,7 @@ impl Short {
     fn rows(&mut self, n: usize, more: usize) -> &[i64] {
         assert!(n <= self.n, "rows of another call");
         self.positions[n..n + more].fill(PLACEHOLDER);
-        // SAFETY: `..n` by the invariant; `n..n + more` has just been filled.
+        // SAFETY: `..n` is initialised by the invariant, since `n <= self.n`; `n..n + more` has just been filled.
         unsafe { &*(core::ptr::from_ref(&self.positions[..n + more]) as *const [i64]) }
     }
 }

@@ -8,13 +8,13 @@ use crate::kernels::reduce::bag::{BagIndices, PositionsFn};
 pub(super) const PART: usize = 512;
 /// Maximum rows to prefetch ahead.
 pub(super) const AHEAD: usize = 32;
-/// Positions of a window: of two reductions, so that `advance` moves fewer positions than it resolves.
+/// Positions of a window: of two reductions, so that each `advance` but the last resolves more than `PART - AHEAD`.
 const BUFFER: usize = 2 * PART + AHEAD;
 
-/// The position after the last one. Prefetching row 0 is harmless.
+/// The position to prefetch after the last index: row 0, which is harmless.
 pub(super) const PLACEHOLDER: MaybeUninit<i64> = MaybeUninit::new(0);
 
-/// The buffer of a window, apart from it so that moving a window is cheap.
+/// The buffer of a window, separate from [`Window`] so that moving a window is cheap.
 pub(super) struct PositionBuffer([MaybeUninit<i64>; BUFFER]);
 
 impl PositionBuffer {
@@ -32,8 +32,7 @@ pub(super) struct Window<'a> {
     end: usize,
     /// Number of positions to prefetch after the rows' positions.
     ahead: usize,
-    /// W1: `buffer[..stop - start]` has the positions of indices `start..stop`; placeholders follow after the last
-    /// index.
+    /// W1: `buffer[..stop - start]` has the positions of `start..stop`. If `stop == end`, `ahead` placeholders follow.
     buffer: &'a mut [MaybeUninit<i64>; BUFFER],
     start: usize,
     stop: usize,
@@ -67,7 +66,7 @@ impl<'a> Window<'a> {
         }
         let follow = if self.stop == self.end { self.ahead } else { 0 };
         let known = &self.buffer[at - self.start..self.stop + follow - self.start];
-        // SAFETY: W1: positions of the window, and the placeholders after the last one.
+        // SAFETY: W1: `known` has the positions of indices `at..stop` and, if `stop == end`, the placeholders.
         unsafe { &*(core::ptr::from_ref(known) as *const [i64]) }
     }
 

@@ -2,19 +2,19 @@
 
 #![forbid(unsafe_code)]
 
-use crate::exec::nulls::PositionRoom;
+use crate::exec::nulls::PositionType;
 use crate::kernels::{LookUpBitsFn, Loop};
 use crate::plan::IndexLowered;
 use crate::plan::fold::{Loops, for_each, merge_into};
 use crate::tensor::bitmap::{BitWriter, Bitmap, Nulls, WORD, first_bits, word_of};
 use crate::types::level::Available;
 
-/// Writes the bit of each coordinate of an operator whose loops step through bits of data and numbers of indices.
-/// Returns the number of nulls. `positions` come from [`NullIndices::resolve`], for `count` indices. A missing
-/// position does not make a value null; a null index does.
+/// Writes the validity bit of each coordinate of the result. The loops of `lowered` step through bits of data and
+/// numbers of indices. Returns the number of nulls. `positions` come from [`NullIndices::resolve`], for `count`
+/// indices. A missing position does not make a value null; a null index does.
 ///
 /// [`NullIndices::resolve`]: crate::exec::nulls::NullIndices::resolve
-pub(crate) fn gather_bits<P: PositionRoom>(
+pub(crate) fn gather_bits<P: PositionType>(
     level: Available,
     lowered: &IndexLowered,
     nulls: &Nulls<'_>,
@@ -30,7 +30,7 @@ pub(crate) fn gather_bits<P: PositionRoom>(
     let mut loops = Loops::new();
     merge_into(&mut loops, dims);
     let inner = loops.pop().unwrap_or(Loop::ONCE);
-    // Data without rows has no bit to read: all positions are missing.
+    // Data without rows has no bits to read: all positions are missing.
     let data = nulls.data.filter(|data| !data.is_empty());
     if let (None, Some(valid), 1, []) = (data, nulls.indices, inner.index, loops.as_slice()) {
         return all - valid.copy_to(out);
@@ -81,7 +81,7 @@ struct RowsOfBits<'a, P> {
     look_up: LookUpBitsFn<P>,
 }
 
-impl<P: PositionRoom> RowsOfBits<'_, P> {
+impl<P: PositionType> RowsOfBits<'_, P> {
     /// The bits of `n <= WORD` coordinates of the inner loop, from `bit` and `number` on. A missing position gives 1.
     #[inline(always)]
     fn word(&self, bit: isize, number: isize, inner: &Loop, n: usize) -> u64 {

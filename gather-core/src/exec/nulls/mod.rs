@@ -6,11 +6,11 @@
 //! bitmap:     for each row:    valid index  and  (-1 or valid row of data)                 (`bits`)
 //! ```
 //!
-//! Positions are 32-bit numbers if all axes fit. So indices of any type and nulls become one list for the pipeline of
-//! all gathers.
+//! Positions are 32-bit numbers if all axes fit. So for any index type, and with or without nulls, rows are gathered by
+//! one list of positions.
 
 mod bits;
 mod positions;
 
 pub(crate) use bits::gather_bits;
-pub(crate) use positions::{NullIndices, PositionRoom};
+pub(crate) use positions::{NullIndices, PositionType};

@@ -17,7 +17,7 @@ use crate::types::level::Available;
 use crate::types::policy::KernelPolicy;
 
 /// A type of positions: `i32`, or `i64` for axes beyond 32 bits.
-pub(crate) trait PositionRoom: Index {
+pub(crate) trait PositionType: Index {
     /// The position of an index that is null or out of range: -1.
     const MISSING: Self;
 
@@ -29,7 +29,7 @@ pub(crate) trait PositionRoom: Index {
     fn resolve(indices: Indices, dim: i64, policy: KernelPolicy, out: &mut [Self], by: (Resolvers, Available)) -> bool;
 }
 
-impl PositionRoom for i32 {
+impl PositionType for i32 {
     const MISSING: Self = -1;
 
     const BITS: BitFns<Self> = BitFns::OF_I32;
@@ -46,7 +46,7 @@ impl PositionRoom for i32 {
     }
 }
 
-impl PositionRoom for i64 {
+impl PositionType for i64 {
     const MISSING: Self = -1;
 
     const BITS: BitFns<Self> = BitFns::OF_I64;
@@ -82,13 +82,13 @@ pub(crate) struct NullIndices<'a> {
 }
 
 impl NullIndices<'_> {
-    /// Writes the position of every index, [`PositionRoom::MISSING`] if it is null. In a null tuple the first
+    /// Writes the position of every index, [`PositionType::MISSING`] if it is null. In a null tuple the first
     /// component is missing.
     ///
     /// # Errors
     /// [`Error::IndexOutOfRange`] for the first valid index in row-major order that names no element, if
     /// `self.refuses`; otherwise its position is missing too.
-    pub(crate) fn resolve<P: PositionRoom>(&self, positions: &mut [P]) -> Result<(), Error> {
+    pub(crate) fn resolve<P: PositionType>(&self, positions: &mut [P]) -> Result<(), Error> {
         debug_assert_eq!(self.check.index, self.indices.of());
         let Some(planes) = positions.len().checked_div(self.count) else { return Ok(()) };
         debug_assert_eq!(planes, self.check.axes.len().max(1));
@@ -102,14 +102,14 @@ impl NullIndices<'_> {
         let mut is_bad = out_of_range;
         if let Some(valid) = self.valid {
             let first = P::BITS.mark_nulls.at(self.level)((&mut positions[..self.count], valid));
-            // The other components of tuples are checked one by one.
+            // `first` is about the first component of tuples: `check_valid` checks the others.
             is_bad &= first || planes > 1;
         }
         if is_bad && self.refuses {
             self.check_valid(positions, |place| {
                 let (start, of) = (self.indices.start(), self.indices.of());
                 let at = start.wrapping_offset(place.wrapping_mul(of.size() as isize));
-                // SAFETY: V1: the offset of a coordinate of the layout, which has an index of this type.
+                // SAFETY: V1: `check_valid` passes the offset of a coordinate, at which there is an index of type `of`.
                 unsafe { of.reader()(at) }
             })?;
         }
@@ -117,7 +117,7 @@ impl NullIndices<'_> {
     }
 
     /// Resolves one component of all indices. Returns whether one was out of range.
-    fn resolve_component<P: PositionRoom>(&self, component: usize, plane: &mut [P]) -> bool {
+    fn resolve_component<P: PositionType>(&self, component: usize, plane: &mut [P]) -> bool {
         let (size, dim) = (self.indices.of().size() as isize, self.check.axes[component].dim);
         if dim == 0 {
             plane.fill(P::MISSING);
@@ -149,7 +149,7 @@ impl NullIndices<'_> {
                     let resolve = |first: usize, indices: Indices| {
                         resolve(indices, &mut out[first..][..indices.n()]);
                     };
-                    // SAFETY: V1: the indices are of their type.
+                    // SAFETY: V1: `indices` are values of the type `self.indices.of()`.
                     unsafe { remap::each_block(indices, by, dim as i64, rule, resolve) };
                 }
             }
@@ -164,7 +164,6 @@ impl NullIndices<'_> {
         shape.zip(steps).map(|(n, (number, stride))| (n, number, stride))
     }
 
-    /// Stride of the components of a tuple.
     fn component_stride(&self) -> isize {
         self.indices.layout().strides().get(self.lead).copied().unwrap_or(0)
     }
@@ -174,7 +173,7 @@ impl NullIndices<'_> {
     /// # Errors
     /// As for [`NullIndices::resolve`].
     #[cold]
-    fn check_valid<P: PositionRoom>(&self, positions: &[P], read: impl Fn(isize) -> i128) -> Result<(), Error> {
+    fn check_valid<P: PositionType>(&self, positions: &[P], read: impl Fn(isize) -> i128) -> Result<(), Error> {
         for at in (0..self.count).step_by(WORD) {
             let n = WORD.min(self.count - at);
             let planes = positions.chunks_exact(self.count);
@@ -200,6 +199,6 @@ impl NullIndices<'_> {
 }
 
 /// Bit `i`: whether `positions[i]` is missing. At most [`WORD`] positions.
-fn missing_word<P: PositionRoom>(positions: &[P]) -> u64 {
+fn missing_word<P: PositionType>(positions: &[P]) -> u64 {
     word_of(positions.len(), |lane| u64::from(positions[lane].widen() < 0))
 }

@@ -7,7 +7,7 @@
 //!     write the rows whose records have updates
 //! ```
 //!
-//! Records are in the order of the destination. If they are only counts, rows are reduced in place:
+//! Records are in the order of the destination. If records are only counts, rows are reduced in place:
 //!
 //! ```text
 //! for each chunk of the free loops:
@@ -107,7 +107,6 @@ impl<'a> Records<'a> {
             let data = part.plan.stride().wrapping_mul(component.scale as isize);
             moving.push((loops.len() + k, Loop { n: component.dim as usize, out: 0, data, index: 0 }));
         }
-        // By descending step.
         sort_by_key(&mut moving, |(_, dim)| !dim.data.unsigned_abs());
         let mut rows = 1;
         for (_, dim) in moving.iter_mut().rev() {
@@ -137,7 +136,7 @@ impl<'a> Records<'a> {
         let (part, level) = (self.part, self.part.spec().level);
         self.each(fns.begin.at(level));
         let take = Consume::Reduce(fns.take.at(level), self.record, self.part.plan.by_index);
-        // SAFETY: S3, S4: records have the size that these functions of the plan's type expect, and are initialised.
+        // SAFETY: S1 by the chunk. S3, S4: the records have the size of the plan's functions; `begin` initialised them.
         let outcome = unsafe { self.call(part.spec().clone(), &self.loops, (part.origin().out, part.elements), take) };
         if outcome.is_complete() {
             self.each(fns.end.at(level));
@@ -192,8 +191,8 @@ impl<'a> Records<'a> {
     ) -> Outcome {
         let spec = KernelSpec { components: self.components.clone(), ..spec };
         let origin = Cursor { out, data: self.first, ..*self.part.origin() };
-        // SAFETY: S1 and K3 by the caller and the chunk. S2 and K4: this thread owns the records, one for each row
-        // that a position in range names.
+        // SAFETY: S1 and K3 by the caller and the chunk. S2 and K4: this thread owns the records, and each row that a
+        // position in range names has a record.
         let part = unsafe { ScatterPart::new((self.part.plan, elements), &spec, origin, loops, self.stride) };
         // SAFETY: S3 and S4 by the caller.
         unsafe { part.call(take) }

@@ -21,7 +21,7 @@ pub(crate) struct Original<'a> {
 }
 
 impl<'a> Original<'a> {
-    /// Wraps a tensor. Only this function links the kernels that copy, so purely in-place scatters omit them.
+    /// Wraps a tensor. Only this function links the kernels that copy: programs that scatter in place omit them.
     #[inline(always)]
     pub(crate) fn new(dtype: DType, options: Options, data: (*const u8, &'a Layout)) -> Self {
         Original { dtype, kernels: Kernels::of_rows::<i64>(), options, data }
@@ -65,7 +65,7 @@ pub(super) unsafe fn run(original: &Original<'_>, out: *mut u8, layout: Option<&
 
 struct CopyEnds(*const u8, *mut u8);
 
-// SAFETY: threads copy disjoint bytes.
+// SAFETY: threads copy disjoint bytes: `copy_bytes` gives each chunk to one thread.
 unsafe impl Sync for CopyEnds {}
 
 /// Copies bytes, on several threads if that pays.
@@ -78,7 +78,7 @@ unsafe fn copy_bytes(from: *const u8, to: *mut u8, bytes: usize, options: Option
     // `scatter_elements/add_1d_1M_into_64K`).
     let tasks = if work.is_for_one(Par::Auto) { 1 } else { work.tasks(options.par, pool_threads) };
     if tasks == 1 {
-        // SAFETY: the caller's promise.
+        // SAFETY: by the caller's contract.
         return unsafe { to.copy_from_nonoverlapping(from, bytes) };
     }
     let chunk = bytes.div_ceil(tasks.saturating_mul(CHUNKS_PER_THREAD)).next_multiple_of(4096);
@@ -87,7 +87,7 @@ unsafe fn copy_bytes(from: *const u8, to: *mut u8, bytes: usize, options: Option
         let CopyEnds(from, to) = &ends;
         let start = number * chunk;
         let len = chunk.min(bytes - start);
-        // SAFETY: `start + len <= bytes`: no other thread copies these bytes.
+        // SAFETY: `start + len <= bytes`, by the caller's contract; no other thread has chunk `number`.
         unsafe { to.wrapping_add(start).copy_from_nonoverlapping(from.wrapping_add(start), len) };
     });
 }

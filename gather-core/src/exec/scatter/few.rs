@@ -20,7 +20,7 @@ use crate::types::policy::{KernelPolicy, Missing, NegativeIndex};
 /// Maximum bytes of a row to prefetch.
 const BYTES_AHEAD: usize = 256;
 
-/// Policy that finds indices out of range even if negative indices are otherwise skipped: they count from the end.
+/// Policy for the check of indices if negative indices are skipped: they count from the end.
 pub(super) const COUNTING: KernelPolicy = KernelPolicy::new(NegativeIndex::FromEnd, Missing::Fail, None);
 
 /// Runs a few updates.
@@ -38,7 +38,7 @@ pub(super) unsafe fn run(
 ) -> Result<(), Error> {
     let &FewUpdates { n, policy, row, stride, steps: [index_step, updates_step, destination_step], .. } = few;
     let mut positions = Positions::new();
-    // SAFETY: X1: the indices that the loop reaches (P1).
+    // SAFETY: X1 and P1: the loop reaches `n` indices, which may be read.
     let indices = unsafe { Indices::new(operands.indices.0.wrapping_offset(few.first), index_step, n) };
     let is_plain = policy.remap.is_none() && !few.skips_negative;
     let missed = if is_plain {
@@ -52,7 +52,7 @@ pub(super) unsafe fn run(
     operands.begin(destination)?;
     let mut ends = [const { MaybeUninit::<Ends>::uninit() }; FewUpdates::MOST];
     let (ends, mut updates, mut taken) = (&mut ends[..n], operands.updates.0, n);
-    // SAFETY: a position has been written for each index.
+    // SAFETY: `resolve` or `by_passes` has written a position for each of the `n` indices.
     let positions = unsafe { positions.written(n) };
     for (ends, &mut position) in ends.iter_mut().zip(&mut *positions) {
         ends.write(Ends { updates, destination: destination.wrapping_offset(stride.wrapping_mul(position as isize)) });
@@ -67,7 +67,7 @@ pub(super) unsafe fn run(
             taken += usize::from(*position >= 0);
         }
     }
-    // SAFETY: all are written, and the first `taken` have positions in range.
+    // SAFETY: the loop above has written all `n >= taken` entries.
     let ends = unsafe { core::slice::from_raw_parts(ends.as_ptr().cast::<Ends>(), taken) };
     if few.is_far {
         ends.iter().for_each(|ends| prefetch(ends.destination, row.destination_bytes.min(BYTES_AHEAD)));
@@ -77,7 +77,7 @@ pub(super) unsafe fn run(
     Ok(())
 }
 
-/// Resolves the indices of the updates, an index out of range to -1. Returns whether there was one.
+/// Resolves the indices of the updates, to -1 if out of range. Returns whether any index is out of range.
 #[inline(always)]
 fn resolve(few: &FewUpdates, indices: Indices, policy: KernelPolicy, out: &mut Positions) -> bool {
     let job = ResolveJob::to_positions(indices, few.dim, policy, out);
@@ -85,8 +85,8 @@ fn resolve(few: &FewUpdates, indices: Indices, policy: KernelPolicy, out: &mut P
     unsafe { (few.resolve)(&job) }
 }
 
-/// [`resolve`] after another pass over the indices, which remaps them, or checks the indices that are not skipped.
-/// Returns whether one is skipped.
+/// [`resolve`] after a pass that remaps indices, or checks indices that are not skipped. Returns whether any is
+/// skipped.
 ///
 /// # Errors
 /// [`Error::IndexOutOfRange`].
@@ -105,7 +105,7 @@ fn by_passes(
         return Ok(resolve(few, indices, policy, out));
     };
     let replaced = |_, indices| assert!(!resolve(few, indices, policy, out), "a replaced index is in range");
-    // SAFETY: K3 by X1: indices of the type.
+    // SAFETY: K3 by X1: `indices` are values of the type `few.index`.
     unsafe { remap::each_block(indices, types, few.dim.into(), (remap, policy), replaced) };
     Ok(false)
 }

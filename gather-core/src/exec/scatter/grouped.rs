@@ -21,9 +21,9 @@ use crate::kernels::{Outcome, prefetch};
 use crate::plan::ReducePlan;
 use crate::types::error::Error;
 
-/// Target rows per sort: half a MiB of scratch, which fits in the L2 cache.
+/// Target rows per sort: their entries take 512 KiB of scratch, which fits in the L2 cache.
 const ROWS: usize = (512 << 10) / ENTRIES;
-/// Bytes of an entry and a spare one.
+/// Bytes of an entry, and of its spare entry for `sort`.
 const ENTRIES: usize = 2 * size_of::<Entry>();
 
 /// Allocates the entries of the chunks in progress, and a record per task if rows are reduced in records.
@@ -35,7 +35,7 @@ pub(super) fn scratch(plan: &ReducePlan, tasks: usize) -> Result<Scratch, Error>
     let chunks = (rows / ROWS).max(if tasks == 1 { 1 } else { tasks.saturating_mul(CHUNKS_PER_THREAD) });
     let cut = ScatterCut::new(plan, tasks, chunks);
     let rows = rows_of_a_chunk(plan, &cut);
-    // Caps `tasks` at the pool size + 1.
+    // Caps `tasks` at `pool_threads() + 1`.
     let tasks = tasks.min(pool_threads().saturating_add(1));
     let entries = WorkerScratch::new(rows.saturating_mul(ENTRIES), tasks.min(cut.chunks()), &[])?;
     let record = records_of(plan).map_or(0, |fns| fns.record(plan.elements));
@@ -51,11 +51,11 @@ fn records_of(plan: &ReducePlan) -> Option<&AccumulatorFns> {
 /// Runs a plan. With one chunk, an index out of range leaves the destination unchanged.
 pub(super) fn run(whole: &ScatterPart<'_>, scratch: Scratch) -> Outcome {
     let tasks = scratch.tasks;
-    // Offsets of all chunks count from coordinate 0 of the whole.
+    // Entries of all chunks have offsets from coordinate 0 of `whole`.
     let (updates, destination) = (whole.origin().out, whole.origin().data.cast_mut());
     let run = GroupRun { plan: whole.plan, destination, updates, scratch: &scratch };
     if scratch.cut.chunks() == 1 {
-        // SAFETY: R1: the only chunk, sorted once.
+        // SAFETY: R1: no other thread works yet, and the only chunk is sorted once.
         let (sorted, outcome) = unsafe { run.sort(whole, 0) };
         if !outcome.is_complete() {
             return outcome;
@@ -68,9 +68,9 @@ pub(super) fn run(whole: &ScatterPart<'_>, scratch: Scratch) -> Outcome {
         return outcome;
     }
     whole.share(&scratch.cut, tasks, |part, worker| {
-        // SAFETY: R1: no other thread has the worker's number, and its previous rows have been reduced.
+        // SAFETY: R1: no other thread is `worker`, and the entries of its previous chunk have been reduced.
         let (entries, outcome) = unsafe { run.sort(part, worker) };
-        // SAFETY: X2: chunks have destinations of their own. R1 as above.
+        // SAFETY: X2: no two chunks reach the same element of the destination. R1: no other thread is `worker`.
         unsafe { run.reduce(entries, worker) };
         outcome
     })
@@ -84,7 +84,7 @@ struct GroupRun<'a> {
     scratch: &'a Scratch,
 }
 
-// SAFETY: threads reduce rows of different destinations, and only read updates.
+// SAFETY: X2: by the contract of `reduce`, threads reduce into different destinations; updates are only read.
 unsafe impl Sync for GroupRun<'_> {}
 
 impl GroupRun<'_> {
@@ -95,13 +95,13 @@ impl GroupRun<'_> {
     unsafe fn sort(&self, part: &ScatterPart<'_>, worker: usize) -> (&[Entry], Outcome) {
         let (first, len) = (self.scratch.entries.of(worker).cast::<Entry>(), self.scratch.entries.bytes() / ENTRIES);
         let (spare, n) = (first.wrapping_add(len), Cell::new(0));
-        // SAFETY: R1: uninitialised lines of this worker, which nothing else uses.
+        // SAFETY: R1: uninitialised lines of this worker, which nothing else uses by the caller's contract.
         let list = unsafe { core::slice::from_raw_parts_mut(first.cast(), len) };
         // SAFETY: S3: rows are only listed; none is read or written, whatever its type.
         let outcome = unsafe { part.call(Consume::collect(list, &n, self.destination, self.updates)) };
-        // SAFETY: R1: there is a spare entry for each listed one.
+        // SAFETY: R1: `n <= len` entries are listed, and `len` spare entries follow the `len` entries of the list.
         unsafe { spare.write_bytes(0, n.get()) };
-        // SAFETY: `n` initialised entries each, which do not overlap.
+        // SAFETY: both ranges have `n` initialised entries, and do not overlap since `n <= len`.
         let [list, spare] = [first, spare].map(|first| unsafe { core::slice::from_raw_parts_mut(first, n.get()) });
         (sort(list, spare), outcome)
     }
@@ -135,8 +135,8 @@ impl GroupRun<'_> {
         let line = identity.filter(|_| records.is_none() && !include_self).map(|identity| identity());
         let elements = plan.elements;
         let destination_bytes = records.map_or(row, |fns| fns.record(elements));
-        let mut written =
-            WrittenGroup { ends: [ends(0); ENDS], n: 0, take, row: Row { elements, bytes: row, destination_bytes } };
+        let mut pending =
+            PendingRows { ends: [ends(0); ENDS], n: 0, take, row: Row { elements, bytes: row, destination_bytes } };
         let mut first = 0;
         while first < n {
             let Ends { destination, .. } = ends(first);
@@ -168,10 +168,10 @@ impl GroupRun<'_> {
                 }
                 let ends = ends(k);
                 // SAFETY: S1, S2 and K4: a listed row, and its destination or the worker's initialised record.
-                unsafe { written.push(if records.is_some() { Ends { destination: record, ..ends } } else { ends }) };
+                unsafe { pending.push(if records.is_some() { Ends { destination: record, ..ends } } else { ends }) };
             }
             if records.is_some() || divide.is_some() {
-                written.flush();
+                pending.flush();
             }
             match (&recorded, divide) {
                 (Some((fns, job)), _) => fns.end.at(level)(job),
@@ -180,25 +180,26 @@ impl GroupRun<'_> {
             }
             first = end;
         }
-        written.flush();
+        pending.flush();
     }
 }
 
 /// Maximum rows per call of the reduction.
 const ENDS: usize = 64;
-/// Prefetch distance in entries, and maximum bytes of a row to prefetch.
+/// Prefetch distance in entries.
 const AHEAD: usize = 16;
+/// Maximum bytes of a row to prefetch.
 const AHEAD_BYTES: usize = 256;
 
-/// Listed rows, for a function of their type.
-struct WrittenGroup {
+/// Rows to reduce in one call of `take`.
+struct PendingRows {
     ends: [Ends; ENDS],
     n: usize,
     take: ReduceFn,
     row: Row,
 }
 
-impl WrittenGroup {
+impl PendingRows {
     /// Lists a row. Reduces the list when it is full.
     ///
     /// # Safety
@@ -212,10 +213,9 @@ impl WrittenGroup {
         }
     }
 
-    /// Reduces the listed rows.
     fn flush(&mut self) {
         let rows = &self.ends[..core::mem::take(&mut self.n)];
-        // SAFETY: S1, S2, S3 and K4 hold for all rows that were pushed.
+        // SAFETY: S1, S2, S3 and K4 hold for all pushed rows, by the contract of `push`.
         (self.take)(&unsafe { ReduceJob::new(rows, self.row) });
     }
 }

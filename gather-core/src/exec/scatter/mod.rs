@@ -1,26 +1,27 @@
 //! Execution of the plan of a scatter.
 //!
-//! Updates of an element keep their order, so each element belongs to one thread. The first way that fits is taken:
+//! Updates of an element keep their order, so one thread applies all updates of an element. Threads share a scatter in
+//! the first way that fits:
 //!
-//! - cut the *free loops*: their coordinates reach different elements (P1);
-//! - cut the *rows* if they are long: every thread takes all updates, and a range of their columns;
-//! - cut the *segments* of equal targets if targets ascend (`runs`);
-//! - run on one thread, if more threads would gain nothing.
+//! - by the *segments* of equal targets, if targets ascend (`segments`);
+//! - by chunks of the *free loops*, whose coordinates reach different elements (P1);
+//! - by sorted *destinations*, if the plan sorts updates (`grouped`);
+//! - by *columns*, if rows are long: every thread takes all updates, and a range of their columns.
 //!
 //! If the destination must survive an error, all indices are checked before the first write. A small destination with
 //! many indices is copied instead, and restored on an error. If negative indices are skipped and other indices out of
 //! range are errors, kernels drop both, so all indices are checked first in any case.
 //!
-//! Means, sums that are rounded once, and reductions without the old values use records, or reduce in place with
-//! counts (`accumulated`). If the destination is much larger than the updates, they sort by destination (`grouped`).
-//! Elements off the last axis of a large destination go panel by panel (`exec/panels.rs`).
+//! Means, sums that are rounded once, and reductions without `include_self` use records, or reduce in place with counts
+//! (`accumulated`). If the destination is much larger than the updates, these reductions sort updates by destination
+//! (`grouped`). Elements off the last axis of a large destination go panel by panel (`exec/panels.rs`).
 
 mod accumulated;
 mod copy;
 mod few;
 mod grouped;
 mod part;
-mod runs;
+mod segments;
 
 pub(crate) use copy::Original;
 
@@ -50,12 +51,12 @@ pub(crate) struct ScatterOperands<'a> {
 }
 
 impl<'a> ScatterOperands<'a> {
-    /// The operands at coordinate 0. If there is an original, the output becomes a copy of it first.
+    /// The operands at coordinate 0. A run first copies `original`, if there is one, to the output.
     ///
     /// # Safety
     /// V1, V3: indices, updates and the original may be read along their layouts as values of the call's types, during
-    /// their borrow. O1: the output takes elements of the data type, and overlaps none of them. Without an original it
-    /// is fixed, and holds values of the data type, or any bytes if the reduction allows them (Y1).
+    /// their borrow. O1: the output takes elements of the data type, and overlaps none of these tensors. Without an
+    /// original the output is fixed, and holds values of the data type, or any bytes if the reduction allows them (Y1).
     #[inline(always)]
     pub(crate) unsafe fn new(
         indices: (*const u8, &'a Layout),
@@ -90,7 +91,7 @@ impl<'a> ScatterOperands<'a> {
         let start = tensor.clear(layout.len())?;
         run(self, start)?;
         if let Target::Resized(tensor) = &mut self.out {
-            // SAFETY: the tensor was cleared for the elements of the original, which have all been copied to it.
+            // SAFETY: `clear` gave memory for `layout.len()` elements; `run`, which succeeded, copied the original.
             unsafe { tensor.assume_init(layout.shape(), layout.len()) };
         }
         Ok(())
@@ -101,7 +102,7 @@ impl<'a> ScatterOperands<'a> {
     /// # Errors
     /// From the copy.
     fn begin(&self, start: *mut u8) -> Result<(), Error> {
-        // SAFETY: V1, O1: the original and the output, which has its shape and is row-major unless it is fixed.
+        // SAFETY: V1, O1: `start` is the output, which has the original's shape, and is row-major unless fixed.
         self.original.as_ref().map_or(Ok(()), |original| unsafe { copy::run(original, start, self.out.layout()) })
     }
 
@@ -131,7 +132,7 @@ impl<'a> ScatterOperands<'a> {
 /// X1 as for [`run`], for the updates in place of the plan.
 #[inline(always)]
 pub(crate) unsafe fn run_few(few: &FewUpdates, operands: &mut ScatterOperands<'_>) -> Result<(), Error> {
-    // SAFETY: the caller's promise.
+    // SAFETY: X1 by the caller's contract.
     operands.write(|operands, destination| unsafe { few::run(few, operands, destination) })
 }
 
@@ -139,8 +140,8 @@ pub(crate) unsafe fn run_few(few: &FewUpdates, operands: &mut ScatterOperands<'_
 ///
 /// # Errors
 /// [`Error::AllocationFailed`] for a scratch, or [`Error::IndexOutOfRange`] for the first index out of range in
-/// row-major order, under `OutOfBounds::Error` or on an axis without elements. These leave a fixed output untouched.
-/// Also errors of the copy.
+/// row-major order, under `OutOfBounds::Error` or on an axis without elements. Also errors of the copy. All leave a
+/// fixed output untouched.
 ///
 /// # Safety
 /// X1: the plan was made for the layouts and types of the operands. Its destination has the layout of a fixed output,
@@ -148,9 +149,9 @@ pub(crate) unsafe fn run_few(few: &FewUpdates, operands: &mut ScatterOperands<'_
 #[inline(always)]
 pub(crate) unsafe fn run(plan: &ReducePlan, operands: &mut ScatterOperands<'_>) -> Result<(), Error> {
     operands.write(|operands, destination| match &plan.few {
-        // SAFETY: X1: these few updates are the plan.
+        // SAFETY: X1 by the caller's contract: `few` has the updates of the plan.
         Some(few) => unsafe { few::run(few, operands, destination) },
-        // SAFETY: the caller's promise.
+        // SAFETY: X1 by the caller's contract.
         None => unsafe { run_any(plan, operands, destination) },
     })
 }
@@ -174,7 +175,7 @@ unsafe fn run_any(plan: &ReducePlan, operands: &ScatterOperands<'_>, destination
     // SAFETY: S1, K3 and K4 by X1: the loops belong to the operands' layouts (P1), which do not overlap. S2: any
     // position in range is an element of the destination, which holds values of the type once the run has begun.
     let whole = unsafe { ScatterPart::new((plan, plan.elements), plan.spec(), origin, plan.loops(), plan.stride()) };
-    if let Some(ascending) = runs::find(&whole) {
+    if let Some(ascending) = segments::find(&whole) {
         operands.begin(destination)?;
         ascending.run(tasks);
         return Ok(());
@@ -213,12 +214,13 @@ unsafe fn run_any(plan: &ReducePlan, operands: &ScatterOperands<'_>, destination
     if outcome.is_complete() { Ok(()) } else { Err(operands.first_bad_index(&checked)) }
 }
 
-/// Maximum bytes of a destination that is copied instead of checking all indices first, and minimum ratio of the bytes
-/// of the indices to it. The copy is on the stack, since in-place calls allocate only scratch.
+/// Maximum bytes of a destination that is copied, so that indices need no check before the first write. The copy is on
+/// the stack, since in-place calls allocate only scratch.
 const KEPT: usize = 32 << 10;
+/// Minimum ratio of the bytes of the indices to the bytes of the copied destination.
 const INDICES_TO_KEPT: usize = 4;
 
-/// The bytes of a plan's destination from coordinate 0 on, if they are few and contain nothing but its rows.
+/// The number of bytes of a plan's destination, if it is few and the destination, from coordinate 0 on, has no gaps.
 fn few_bytes(plan: &ReducePlan) -> Option<usize> {
     let row = plan.spec().row;
     let free = plan.loops().iter().filter(|along| is_free(along)).map(|along| (along.data, along.n));
@@ -334,8 +336,8 @@ impl ScatterCut {
 }
 
 /// Loops that reach exactly the indices of `loops`, each once and in any order, padded to the same number of loops.
-/// Also the bytes from the first index of `loops` to theirs. Contiguous loops merge; one of `SHORT_CHECK` iterations
-/// or more goes inside.
+/// Also returns the bytes from the first index of `loops` to the first index of the result. Contiguous loops merge; a
+/// loop of `SHORT_CHECK` iterations or more becomes the inner loop.
 fn loops_of_indices(loops: &[Loop]) -> (Loops, isize) {
     if let &[only] = loops
         && only.index != 0

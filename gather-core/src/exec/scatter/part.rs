@@ -15,8 +15,8 @@ use crate::kernels::{Cursor, IndexArgs, KernelSpec, Loop, Loops, Outcome, fits_i
 use crate::plan::{ReducePlan, Strategy, is_free};
 use crate::types::method::Method;
 
-/// A chunk of a plan's loop nest, for one thread, with the arguments of its kernel. The contract of a scatter holds
-/// for it, except for the sink that takes the rows.
+/// A chunk of a plan's loop nest, for one thread, with the arguments of its kernel. Invariant: the contract of
+/// [`ScatterPart::new`]. [`ScatterPart::call`] adds the consumer that takes the rows.
 #[derive(Clone, Copy)]
 pub(super) struct ScatterPart<'a> {
     pub(super) plan: &'a ReducePlan,
@@ -50,7 +50,7 @@ impl<'a> ScatterPart<'a> {
         loops: &'a [Loop],
         stride: isize,
     ) -> Self {
-        // SAFETY: the caller's promise; `call` gives the sink (S3, S4).
+        // SAFETY: by the caller's contract; `call` sets the consumer before a kernel runs (S3, S4).
         let args = unsafe { IndexArgs::new(spec, origin, loops, stride, core::ptr::null()) };
         ScatterPart { plan, args, elements }
     }
@@ -58,12 +58,12 @@ impl<'a> ScatterPart<'a> {
     /// Calls the kernel, which passes its rows to `take`.
     ///
     /// # Safety
-    /// S3 and S4: `take` reduces elements of the type of the updates, in rows of `self.elements`, into the rows that
-    /// the loops reach.
+    /// S3 and S4: `take` reduces elements of the type of the updates, in rows of `self.elements`, into rows of the
+    /// loops.
     pub(super) unsafe fn call(&self, take: Consume<'_>) -> Outcome {
-        let sink = RowConsumer { take, elements: self.elements };
-        // SAFETY: S3 and S4 by the caller; the sink outlives the call, and this thread owns it.
-        let args = unsafe { self.args.given((&raw const sink).cast()) };
+        let consumer = RowConsumer { take, elements: self.elements };
+        // SAFETY: S3 and S4 by the caller; the consumer outlives the call, and this thread owns it.
+        let args = unsafe { self.args.given((&raw const consumer).cast()) };
         // SAFETY: P2: the kernel has the rank, the index type and the method of the plan.
         unsafe { remap::call(self.plan.kernel(), self.plan.index(), &args) }
     }
@@ -75,12 +75,13 @@ impl<'a> ScatterPart<'a> {
     pub(super) unsafe fn run_panels(&self, scratch: panels::PanelScratch) -> Outcome {
         let ScatterPart { plan, elements, .. } = *self;
         let Strategy::Panels(panels) = &plan.way else { unreachable!("a plan with panels") };
-        let sink = RowConsumer { take: reducing(plan, plan.spec().row), elements };
-        let (kernel, params) = (plan.panel_kernel, (&raw const sink).cast());
+        let consumer = RowConsumer { take: reducing(plan, plan.spec().row), elements };
+        let (kernel, params) = (plan.panel_kernel, (&raw const consumer).cast());
         let (loops, origin) = (self.loops(), *self.origin());
         let panelled = Panelled { plan, loops, panels, origin, kernel, params, unpacks: true, scratch };
-        // SAFETY: the contract of a scatter: the functions are of the plan's type, and threads only read the sink. The
-        // panels and the kernel are the plan's; the caller promises the scratch.
+        // SAFETY: the contract of `self`. S3, S4: the functions are of the plan's type, and threads only read the
+        // consumer. The panels and the kernel are the plan's, and the scratch was made for them by the caller's
+        // contract.
         unsafe { panelled.run() }
     }
 
@@ -97,15 +98,15 @@ impl<'a> ScatterPart<'a> {
         share(tasks, cut.chunks(), |chunk, worker| self.with_chunk(cut, chunk, |part| run(part, worker)))
     }
 
-    /// Checks every index. The outcome is complete iff all are in range; if negative indices are skipped, iff all are
-    /// in range when counted from the end.
+    /// Checks every index. The outcome is complete iff all indices are in range. If negative indices are skipped, an
+    /// index is in range here iff it is when negative indices count from the end.
     pub(super) fn check(&self, tasks: usize) -> Outcome {
         let (loops, first) = loops_of_indices(self.loops());
         let indices = loops.iter().fold(1, |n: usize, along| n.saturating_mul(along.n));
         let tasks = tasks.min(indices / CHECKED_BY_ONE).max(1);
         let origin = Cursor { index: self.origin().index.wrapping_offset(first), ..*self.origin() };
-        // The plan's facts about its inner loop hold for no other loop. Also, it may reduce into records, whose
-        // positions fit in 32 bits even if the destination's do not (K2).
+        // The plan's spec is about its own inner loop. It may also be about records, whose positions fit in 32 bits
+        // even if the positions of the destination do not (K2).
         let (own, skips_negative) = (loops.last().map(|inner| inner.index), self.plan.skips_negative);
         let fits = fits_i32(&self.spec().components);
         let other;
@@ -117,9 +118,9 @@ impl<'a> ScatterPart<'a> {
             other = KernelSpec { adjacent_tuples: false, method, policy, ..self.spec().clone() };
             &other
         };
-        // SAFETY: these loops reach the indices of the chunk's, and have the same rank; no row is read or written.
+        // SAFETY: K3: `loops` reach the indices of the chunk, and have its rank. S1, S2: no row is read or written.
         let part = unsafe { ScatterPart::new((self.plan, self.elements), spec, origin, &loops, self.stride()) };
-        // SAFETY: no row is taken.
+        // SAFETY: S3, S4: no row is taken.
         let check = |part: &ScatterPart<'_>| unsafe { part.call(Consume::Nothing) };
         if tasks == 1 {
             return check(&part);
@@ -140,7 +141,7 @@ impl<'a> ScatterPart<'a> {
 
     /// [`Self::reduce`] in one call of the kernel.
     fn reduce_at_once(&self) -> Outcome {
-        // SAFETY: the functions are of the plan's type, for rows in place.
+        // SAFETY: S3, S4: the functions are of the plan's type, for rows in place.
         unsafe { self.call(reducing(self.plan, self.spec().row)) }
     }
 
@@ -161,18 +162,17 @@ impl<'a> ScatterPart<'a> {
         let mut held = [const { MaybeUninit::<u8>::uninit() }; KEPT];
         let destination = self.origin().data.cast_mut().cast::<MaybeUninit<u8>>();
         let held = held[..bytes].as_mut_ptr();
-        // SAFETY: S2: from coordinate 0 on, the destination's rows are exactly these bytes, and `held` has `bytes`
-        // bytes.
+        // SAFETY: S2: by `few_bytes` the destination's rows are exactly these bytes; `held` has `bytes` bytes.
         unsafe { held.copy_from_nonoverlapping(destination, bytes) };
         let outcome = run();
         if !outcome.is_complete() {
-            // SAFETY: the same bytes, back; `run` has ended.
+            // SAFETY: the same bytes, in the other direction; `run` has returned.
             unsafe { destination.copy_from_nonoverlapping(held, bytes) };
         }
         outcome
     }
 
-    /// Calls `run` on a chunk of a partition, which no other thread has.
+    /// Calls `run` on a chunk of a partition. Callers give each chunk to one thread.
     fn with_chunk(&self, cut: &ScatterCut, chunk: usize, run: impl FnOnce(&ScatterPart<'_>) -> Outcome) -> Outcome {
         let tasks = match *cut {
             ScatterCut::Free(ref cuts) => {
@@ -193,11 +193,11 @@ impl<'a> ScatterPart<'a> {
         }
         let spec = KernelSpec { row: (last - first) * size, ..self.spec().clone() };
         let origin = Cursor { out: out.wrapping_add(first * size), data: data.wrapping_add(first * size), index };
-        // SAFETY: the contract of the chunk, for a range of its columns, which no other thread has.
+        // SAFETY: the contract of `self`, for columns `first..last`; no other thread has chunk `chunk`.
         run(&unsafe { ScatterPart::new((self.plan, last - first), &spec, origin, self.loops(), self.stride()) })
     }
 
-    /// Calls `run` on a chunk of cut loops, which no other thread has.
+    /// Calls `run` on a chunk of cut loops. Callers give each chunk to one thread.
     fn with_ranges(&self, cuts: &Cuts, chunk: usize, run: impl FnOnce(&ScatterPart<'_>) -> Outcome) -> Outcome {
         let (mut loops, mut is_empty) = (Loops::new(), false);
         let args = self.args.part(&mut loops, |d, n| {
@@ -218,7 +218,7 @@ pub(super) struct Scratch {
     pub(super) tasks: usize,
     pub(super) cut: ScatterCut,
     pub(super) records: WorkerScratch<'static>,
-    /// Sorted entries of a chunk and spare ones, of each task.
+    /// For each task, the entries of a chunk, and a spare entry for each.
     pub(super) entries: WorkerScratch<'static>,
 }
 

@@ -28,7 +28,7 @@ use crate::types::index::Index;
 /// The body of [`Method::Blocks`](crate::Method::Blocks).
 #[inline(never)]
 pub(super) fn blocks<W: IndexWidth, I: Index, L: Isa>(state: &mut State, plane: Plane<'_>) {
-    // SAFETY: K7: only kernels of the level name this body.
+    // SAFETY: K7: only kernels of the level use this body.
     let level = unsafe { L::of_kernel() };
     run_blocks(state, plane, by_width::<W, L>, level.resolve_fns::<I>(), None);
 }
@@ -36,7 +36,7 @@ pub(super) fn blocks<W: IndexWidth, I: Index, L: Isa>(state: &mut State, plane: 
 /// The body of [`Method::Chunks`](crate::Method::Chunks).
 #[inline(never)]
 pub(super) fn chunks<W: IndexWidth, I: Index, L: Isa>(state: &mut State, plane: Plane<'_>) {
-    // SAFETY: K7: only kernels of the level name this body.
+    // SAFETY: K7: only kernels of the level use this body.
     let level = unsafe { L::of_kernel() };
     run_chunks(state, plane, by_width::<W, L>, level.resolve_chunks::<I>());
 }
@@ -44,7 +44,7 @@ pub(super) fn chunks<W: IndexWidth, I: Index, L: Isa>(state: &mut State, plane: 
 /// The body of [`Method::Streamed`](crate::Method::Streamed) for long rows.
 #[inline(never)]
 pub(super) fn streamed<I: Index, L: Isa>(state: &mut State, plane: Plane<'_>) {
-    // SAFETY: K7: only kernels of the level name this body.
+    // SAFETY: K7: only kernels of the level use this body.
     let level = unsafe { L::of_kernel() };
     run_blocks(state, plane, streaming::<L>, level.resolve_fns::<I>(), None);
     stream::fence();
@@ -53,31 +53,31 @@ pub(super) fn streamed<I: Index, L: Isa>(state: &mut State, plane: Plane<'_>) {
 /// The body of [`Method::Table`](crate::Method::Table). Bytes are looked up directly by contiguous one-byte indices.
 #[inline(never)]
 pub(super) fn table<W: IndexWidth, I: Index, L: Isa>(state: &mut State, plane: Plane<'_>) {
-    // SAFETY: K7: only kernels of the level name this body.
+    // SAFETY: K7: only kernels of the level use this body.
     let level = unsafe { L::of_kernel() };
     let bytes = if const { size_of::<I>() == 1 } { level.look_up_bytes::<I>() } else { None };
     run_blocks(state, plane, by_table::<W, L>, level.resolve_fns::<I>(), bytes);
 }
 
-/// Returns the functions for the rows of a loop nest. Bodies of every index type share them for a width and a level.
+/// Returns the functions for the rows of a loop nest. Bodies of every index type share a function per width and level.
 pub(crate) type MovesFn = fn(&IndexArgs<'_>) -> Moves;
 
 fn by_width<W: IndexWidth, L: Isa>(args: &IndexArgs<'_>) -> Moves {
-    // SAFETY: K7: only bodies of the level name this function.
+    // SAFETY: K7: only bodies of the level use this function.
     let level = unsafe { L::of_kernel() };
     Moves { rows: MoveBy::Rows(W::move_rows(level)), short: Short::select::<W>(level, args.spec().row) }
 }
 
 /// [`MovesFn`] of a width, by tables.
 fn by_table<W: IndexWidth, L: Isa>(_: &IndexArgs<'_>) -> Moves {
-    // SAFETY: K7: only bodies of the level name this function.
+    // SAFETY: K7: only bodies of the level use this function.
     let level = unsafe { L::of_kernel() };
     Moves { rows: MoveBy::Table(W::look_up(level), W::move_rows(level)), short: Short::blend(level) }
 }
 
 /// [`MovesFn`] by non-temporal stores.
 fn streaming<L: Isa>(_: &IndexArgs<'_>) -> Moves {
-    // SAFETY: K7: only bodies of the level name this function.
+    // SAFETY: K7: only bodies of the level use this function.
     let level = unsafe { L::of_kernel() };
     Moves { rows: MoveBy::Later(level.entry::<StreamRows>()), short: Short::blend(level) }
 }
@@ -85,7 +85,7 @@ fn streaming<L: Isa>(_: &IndexArgs<'_>) -> Moves {
 /// The body of [`Method::StridedCopy`](crate::Method::StridedCopy).
 #[inline(never)]
 pub(super) fn strided<W: IndexWidth, I: Index, L: Isa>(state: &mut State, plane: Plane<'_>) {
-    // SAFETY: K7: only kernels of the level name this body.
+    // SAFETY: K7: only kernels of the level or of a higher level use this body.
     let level = unsafe { L::of_kernel() };
     run_strided(state, plane, W::by_way::<MoveStrided>(level, plane.spec().row), level.resolve_fns::<I>());
 }
@@ -106,7 +106,7 @@ pub(crate) fn run_blocks(
         let mut done = 0;
         while done < strip.n() {
             if let Some(look_up) = bytes {
-                let looked_up = look_up(&strip.from(done));
+                let looked_up = look_up(&strip.skip(done));
                 (state.done, done) = (state.done + looked_up, done + looked_up);
                 if done == strip.n() {
                     break;
@@ -138,7 +138,7 @@ fn run_chunks(state: &mut State, plane: Plane<'_>, moves: MovesFn, resolve: Chun
         let mut rows = ResolvedRows::before(&strip, job.buffer(), strip.next_slice(0));
         let mut each = |n, bad| {
             block.note(bad);
-            // SAFETY: the next `n` iterations of the strip, whose positions have just been written to the buffer.
+            // SAFETY: by `ChunksFn`, the positions of the next `n` iterations of the strip are in the buffer.
             unsafe { rows.advance(n, *block) };
             let moved = moves.block(args, &rows, fill);
             *done += moved;
@@ -153,10 +153,10 @@ fn run_chunks(state: &mut State, plane: Plane<'_>, moves: MovesFn, resolve: Chun
 fn run_strided(state: &mut State, plane: Plane<'_>, move_rows: RowLoopFn<MoveStrided>, fns: ResolveFns) {
     let spec = plane.spec();
     for strip in plane.strips() {
-        let (row, fill) = state.resolve(&strip.first(1), true, fns, NextSlice::NONE);
+        let (row, fill) = state.resolve(&strip.take(1), true, fns, NextSlice::NONE);
         if let Some(job) = row.in_range() {
-            // SAFETY: the index tuple serves the whole inner loop (K9). Its position is in range for the row of data of
-            // each iteration (K2), which does not overlap the row of the output (K4).
+            // SAFETY: `in_range` found the position in range, and the inner loop does not move the index (K9). So a row
+            // of data may be read for each iteration (K2), which does not overlap the output (K4).
             move_rows(&unsafe { StridedRows::new(job.source(0), job.data_step, strip.outputs(), spec.row) });
         } else if spec.policy.fills() {
             fill.fill(spec, strip.outputs());

@@ -1,8 +1,10 @@
 //! Direct: rows are resolved in 64 bits and moved from individual addresses. Any shape.
 //!
-//! Mostly rows are resolved and moved in one pass (`one_pass.rs`), and elements that are not contiguous one by one
-//! (`elements.rs`). Others are resolved 64 at a time here, then moved. They are longer rows that are not contiguous,
-//! tuples of rows or with a fill, and long rows that are prefetched.
+//! ```text
+//! most dense rows by one component, in at most two loops:     resolved and moved in one pass   (`one_pass.rs`)
+//! other elements by one component, most tuples of elements:   resolved and moved one by one    (`elements.rs`)
+//! all other rows:                                             resolved 64 at a time, then moved
+//! ```
 
 use core::hint::select_unpredictable;
 use core::mem::MaybeUninit;
@@ -31,7 +33,7 @@ pub(super) fn direct<W: IndexWidth, I: Index, L: Isa>(state: &mut State, plane: 
         }
         return;
     }
-    // SAFETY: K7: only kernels of the level name this body.
+    // SAFETY: K7: only kernels of the level or of a higher level use this body.
     let level = unsafe { L::of_kernel() };
     planes::<I>(state, plane, W::by_way::<MovePlaced>(level, plane.spec().row));
 }
@@ -47,7 +49,7 @@ fn planes<I: Index>(state: &mut State, plane: Plane<'_>, move_placed: RowLoopFn<
             let few = strip.part(done, FEW);
             let bad = resolve::<I>(&few, &mut sources);
             if bad == 0 {
-                // SAFETY: the sources of these rows have been written, and every index is in range (K2, K4).
+                // SAFETY: `resolve` has written the sources, and returned 0: every index is in range (K2, K4).
                 move_placed(&unsafe { PlacedRows::new(&sources, few.outputs(), spec) });
             } else {
                 if !spec.policy.fills() {
@@ -60,7 +62,7 @@ fn planes<I: Index>(state: &mut State, plane: Plane<'_>, move_placed: RowLoopFn<
     }
 }
 
-/// Moves the rows whose bit is not set, and fills the others. For short rows, the fill replaces their source.
+/// Moves the rows whose bit in `bad` is 0, and fills the others. A short row to fill gets the fill as its source.
 #[cold]
 #[inline(never)]
 fn move_or_fill(
@@ -74,11 +76,11 @@ fn move_or_fill(
     if spec.row <= MOST_SELECTED && bad.count_ones() as usize != rows.n() {
         let fill = fill.row(spec).as_ptr();
         for (i, source) in sources[..rows.n()].iter_mut().enumerate() {
-            // SAFETY: the sources of all rows have been written.
+            // SAFETY: `planes` passes sources of these rows, which `resolve` has written.
             let own = unsafe { source.assume_init() };
             source.write(select_unpredictable(bad >> i & 1 != 0, fill, own));
         }
-        // SAFETY: a row whose bit is not set has an index in range (K2, K4); the fill has the length of a row.
+        // SAFETY: each source is a row of data whose index is in range (K2, K4), or the fill, of `spec.row` bytes.
         return move_placed(&unsafe { PlacedRows::new(sources, rows, spec) });
     }
     let mut first = 0;
@@ -91,15 +93,15 @@ fn move_or_fill(
         } else {
             let mut own: Sources = [const { MaybeUninit::uninit() }; FEW];
             own[..run.n()].copy_from_slice(&sources[first..first + run.n()]);
-            // SAFETY: the sources of these rows, whose indices are in range (K2, K4).
+            // SAFETY: `own` has the sources of `run`, whose bits are 0: their indices are in range (K2, K4).
             move_placed(&unsafe { PlacedRows::new(&own, run, spec) });
         }
         first += run.n();
     }
 }
 
-/// Writes the sources of a strip of at most [`FEW`] rows. Returns a bit for each row whose index is out of range; its
-/// source may be any address. Each component moves all sources by its positions.
+/// Writes the sources of a strip of at most [`FEW`] rows. Sets bit `i` of the result if an index of row `i` is out of
+/// range; the source of row `i` may then be any address.
 #[inline(always)]
 fn resolve<I: Index>(strip: &Strip<'_>, sources: &mut Sources) -> u64 {
     let (args, spec, n, mut bad) = (strip.args(), strip.spec(), strip.n(), 0);
@@ -114,7 +116,7 @@ fn resolve<I: Index>(strip: &Strip<'_>, sources: &mut Sources) -> u64 {
         for (i, source) in sources[..n].iter_mut().enumerate() {
             let (x, inside) = rule.check(indices.read::<I>(i));
             bad |= u64::from(!inside) << i;
-            // SAFETY: the first `n` sources have been written.
+            // SAFETY: the first loop has written the first `n` sources.
             let from = unsafe { source.assume_init() };
             source.write(from.wrapping_offset(step.wrapping_mul(x as isize)));
         }
@@ -138,7 +140,7 @@ pub(crate) fn direct_converted<I: Index>(state: &mut State, plane: Plane<'_>, co
         while strip.n() > 0 {
             if let Some(position) = resolve_tuple::<I>(&strip, &spec.components) {
                 let zero = 0;
-                // SAFETY: the position is in range.
+                // SAFETY: `resolve_tuple` found each component in range, and `zero` is 0.
                 convert(args, &unsafe { MoveJob::of_one(&strip, position, &zero) });
             } else if spec.policy.fills() {
                 state.fill.fill(spec, strip.outputs().part(0, 1));

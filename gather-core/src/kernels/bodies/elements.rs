@@ -8,8 +8,8 @@
 //!     step along indices, data and output
 //! ```
 //!
-//! Indices that are not contiguous are not resolved by vectors. Moving a row is then a load and a store, and passing
-//! its position to another loop would take as long again.
+//! Vectors resolve contiguous indices only. An element takes a load and a store; passing its position to another loop
+//! would take as long again.
 
 use core::hint::select_unpredictable;
 
@@ -23,7 +23,7 @@ use crate::types::index::Index;
 /// Runs a plane; returns whether all rows have been written.
 pub(crate) type PlaneFn = fn(Plane<'_>) -> bool;
 
-/// Whether [`one_by_one`] takes the rows of a nest, provided that it takes their width.
+/// Whether [`one_by_one`] runs a nest of elements: one component, and no prefetching.
 #[inline(always)]
 pub(super) fn takes(args: &IndexArgs<'_>) -> bool {
     let spec = args.spec();
@@ -37,7 +37,7 @@ pub(crate) fn one_by_one<const BYTES: usize, I: Index>(plane: Plane<'_>) -> bool
     if plane.spec().policy.fills() { run::<BYTES, I, true>(plane) } else { run::<BYTES, I, false>(plane) }
 }
 
-/// [`one_by_one`], where `FILLS` says whether rows of missing indices are filled.
+/// [`one_by_one`], where `FILLS` says whether rows with an index out of range are filled.
 #[inline(always)]
 fn run<const BYTES: usize, I: Index, const FILLS: bool>(plane: Plane<'_>) -> bool {
     let (args, spec) = (plane.args(), plane.spec());
@@ -57,7 +57,7 @@ fn run<const BYTES: usize, I: Index, const FILLS: bool>(plane: Plane<'_>) -> boo
             let from = at.data.wrapping_offset(stride.wrapping_mul(x as isize));
             // Random indices would mispredict a branch.
             let from = if FILLS { select_unpredictable(inside, from, fill.as_ptr()) } else { from };
-            // SAFETY: K1, K2 and K4 for this row, whose index is in range; or the fill, of the same length.
+            // SAFETY: K1, K2 and K4: the index is in range, or `from` is the fill, which has `BYTES` bytes too.
             unsafe { copy_fixed::<BYTES>(from, at.out) };
             at = at.step(&inner);
         }
@@ -87,7 +87,7 @@ pub(crate) fn kernel<const BYTES: usize, I: Index>(args: &IndexArgs<'_>) -> Outc
 pub(crate) fn tuples<const BYTES: usize, I: Index>(args: &IndexArgs<'_>) -> Outcome {
     args.debug_check();
     debug_assert!(args.spec().row == BYTES && !args.spec().policy.fills(), "K6, K9");
-    // SAFETY: K6: elements of `BYTES` bytes.
+    // SAFETY: K6: rows have `BYTES` bytes.
     Outcome::complete_if(unsafe { each_tuple::<I>(Plane::of(args), copy_fixed::<BYTES>) })
 }
 
@@ -100,7 +100,7 @@ type CopyFn = unsafe fn(*const u8, *mut u8);
 /// Runs a plane of elements indexed by tuples; returns whether all rows have been written.
 ///
 /// # Safety
-/// `copy` copies elements of `row` bytes.
+/// `copy` copies the bytes of a row of the plane.
 #[inline(never)]
 unsafe fn each_tuple<I: Index>(plane: Plane<'_>, copy: CopyFn) -> bool {
     let components = &plane.spec().components[..];
@@ -108,7 +108,7 @@ unsafe fn each_tuple<I: Index>(plane: Plane<'_>, copy: CopyFn) -> bool {
         while strip.n() > 0 {
             let Some(position) = resolve_tuple::<I>(&strip, components) else { return false };
             let from = strip.at().data.wrapping_offset(plane.args().stride().wrapping_mul(position as isize));
-            // SAFETY: K1, K2 and K4 for this element, whose indices are in range, and whose bytes `copy` copies.
+            // SAFETY: K1, K2 and K4: all components are in range. `copy` copies a row, by the caller's contract.
             unsafe { copy(from, strip.at().out) };
             strip.step();
         }

@@ -1,11 +1,10 @@
 //! Blocks with an index out of range, under `Missing::Fill`: rows in range are moved, the others are filled.
 //!
 //! ```text
-//! no row is in range:             fill all rows
-//! short rows:                     select the source of each, its row of data or the fill       (no branch)
-//! elements from a table
-//! or converted ones:              move all, from position 0 if out of range, and blend the fill in
-//! other rows:                     move or fill contiguous rows together
+//! no row is in range:                   fill all rows
+//! short rows:                           select the source of each row: its row of data or the fill   (no branch)
+//! elements looked up or converted:      move all, from position 0 if out of range, then blend the fill in
+//! other rows:                           move or fill each run of rows together
 //! ```
 
 #![forbid(unsafe_code)]
@@ -42,7 +41,7 @@ impl MoveBy {
         match self {
             MoveBy::Rows(move_rows) => move_rows(job),
             MoveBy::Later(move_rows) => move_rows((job, &job.later())),
-            MoveBy::Table(look_up, rest) => rest(&job.from(look_up.map_or(0, |look_up| look_up(job)))),
+            MoveBy::Table(look_up, rest) => rest(&job.skip(look_up.map_or(0, |look_up| look_up(job)))),
             MoveBy::Convert(convert) => convert(args, job),
         }
     }
@@ -51,9 +50,9 @@ impl MoveBy {
 /// How short rows are filled among rows that are moved.
 #[derive(Clone, Copy)]
 pub(crate) enum Short {
-    /// In place of the move: the source of each row is its row of data or the fill.
+    /// Replaces the move: the source of each row is its row of data or the fill.
     Select(SelectFn),
-    /// After all elements have been moved, missing ones from position 0.
+    /// Overwrites missing elements after all elements have been moved, missing elements from position 0.
     Blend(SelectFn),
 }
 
@@ -70,8 +69,8 @@ impl Short {
 }
 
 impl Moves {
-    /// Moves or fills the rows of a resolved block. Returns the number of rows written, which is 0 if an index is out
-    /// of range and that is an error.
+    /// Moves or fills the rows of a resolved block. Returns the number of rows written: 0 if an index is out of range
+    /// and the policy does not fill.
     #[inline(always)]
     pub(super) fn block(&self, args: &IndexArgs<'_>, rows: &ResolvedRows<'_>, fill: &mut FillRow) -> usize {
         if let Some(job) = rows.in_range() {

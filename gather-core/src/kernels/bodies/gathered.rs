@@ -1,4 +1,4 @@
-//! Gathered: indices are resolved in a register, and rows are gathered by it, in one loop over a whole plane.
+//! Gathered: one loop over a whole plane resolves indices in registers, and gathers rows by them.
 
 use crate::kernels::bodies::{IndexWidth, State};
 use crate::kernels::levels::Isa;
@@ -8,7 +8,7 @@ use crate::types::index::Index;
 /// The body of [`Method::Gathered`](crate::Method::Gathered).
 #[inline(never)]
 pub(super) fn gathered<W: IndexWidth, I: Index, L: Isa>(state: &mut State, plane: Plane<'_>) {
-    // SAFETY: K7: only kernels of the level name this body.
+    // SAFETY: K7: only kernels of the level use this body.
     let level = unsafe { L::of_kernel() };
     if !W::gather::<I, L>(level)(plane) {
         state.done += plane.rows();

@@ -1,11 +1,11 @@
 //! The bodies of loop nests: the functions that kernels of index operators run on each plane, by the plan's method.
 //!
-//! A plane is the inner loop and the loop around it. A body takes any loop nest of its method (K9) and looks at no
-//! shape to choose another way. Only `Direct` checks whether a loop over elements suffices.
+//! A plane is the inner loop and the loop around it. A body runs any loop nest of its method (K9). `Direct` first
+//! checks whether a loop over elements suffices.
 //!
-//! Resolving depends on the index type, and moving on the width. Loops over blocks, chunks and rounds call both through
-//! pointers, once for many rows. So kernels of every index type, width and level share one loop of each kind.
-//! `Gathered` and the one-pass kernels resolve and move in one loop, compiled for each type and width.
+//! Resolving depends on the index type, and moving on the width. Loops over blocks, chunks and rounds call a function
+//! of each kind through a pointer, once for many rows. So kernels of every index type, width and level share these
+//! loops. `Gathered` and the one-pass kernels resolve and move in one loop, compiled for each index type and width.
 
 mod blocks;
 mod direct;
@@ -46,7 +46,7 @@ pub(crate) type Body = fn(&mut State, Plane<'_>);
 /// Maximum row bytes to prefetch a round ahead: longer rows would not stay in the first-level cache.
 pub(crate) const MOST_PREFETCHED: usize = 256;
 
-/// The body of a kernel, by its plan's method. A separate function, which kernels of every rank share.
+/// The body of a kernel, by its plan's method. Kernels of every rank share this function.
 #[inline(never)]
 #[must_use]
 pub(crate) fn body<W: IndexWidth, I: Index, L: Isa>(args: &IndexArgs<'_>) -> Body {
@@ -77,8 +77,8 @@ pub enum Pass {
     Tuples,
 }
 
-/// The kernel that resolves and moves rows of a size in one pass, for [`Method::Direct`] on one plane. It sets up no
-/// state, for few rows in total or per inner loop. `None` for tuples of rows that are not elements.
+/// The kernel that resolves and moves rows of a size in one pass, for [`Method::Direct`] on one plane. Few rows and
+/// short inner loops gain, since it sets up no state. `None` for tuples of rows that are not elements.
 #[must_use]
 pub(crate) fn one_pass_of<W: IndexWidth, I: Index, L: Isa>(size: RowSize, pass: Pass) -> Option<IndexKernel> {
     W::one_pass::<I, L::Plain>(size, pass)
@@ -90,8 +90,9 @@ pub(crate) struct State {
     block: Block,
     /// The address of the indices of the resolved block, if it is the whole inner loop; else null.
     resolved: *const u8,
-    /// Rows written, or reduced or skipped by a scatter; and rows of the loop nest.
+    /// Rows written; in a scatter, rows reduced or skipped.
     done: usize,
+    /// Rows of the loop nest.
     asked: usize,
     fill: FillRow,
     /// The length of whole strips, for an assertion.
@@ -120,24 +121,23 @@ impl State {
     }
 
     /// Resolves the indices of a strip of at most [`BLOCK`](crate::kernels::BLOCK) iterations, unless the previous
-    /// block had the same indices. Returns its rows, and the fill of rows out of range. If the strip is `whole`, the
-    /// inner loop may return to its indices.
+    /// block had the same indices. Returns its rows, and the fill of rows out of range.
     ///
-    /// The strips of a state that are `whole` have one length: the inner loop's, or 1 for a strided copy.
+    /// If the strip is `whole`, a later strip may have its indices. All `whole` strips of a state have one length: the
+    /// inner loop's, or 1 for a strided copy.
     #[inline(always)]
     fn resolve(&mut self, strip: &Strip<'_>, whole: bool, fns: ResolveFns, next: NextSlice) -> RowsAndFill<'_> {
         #[cfg(debug_assertions)]
         assert!(!whole || *self.whole_strips.get_or_insert(strip.n()) == strip.n(), "whole strips of two lengths");
         let State { positions, block, resolved, fill, .. } = self;
         let index = strip.at().index;
-        // If the inner loop is longer than a block, blocks share the buffer. A partial block is never reused: a strip
-        // that begins at the same index may be longer.
+        // Positions of a partial block are never reused: another strip with the same first index may be longer.
         if !whole || index != *resolved {
             *resolved = if whole { index } else { core::ptr::null() };
             block.resolve(positions, strip, fns);
         }
-        // SAFETY: the positions have just been resolved, or were for another whole strip. It has the same indices,
-        // since it has the same first index, step and length. The positions are borrowed.
+        // SAFETY: the positions have just been resolved, or earlier for another whole strip: `index == *resolved`, and
+        // the step and the length are equal too. The result borrows the positions.
         (unsafe { ResolvedRows::new(strip, positions.as_ptr(), next, *block) }, fill)
     }
 

@@ -1,5 +1,5 @@
 //! Rows resolved and moved in one pass, for [`Method::Direct`](crate::Method::Direct). Nothing is set up before the
-//! first row, as calls of few rows and short inner loops need.
+//! first row, so calls of few rows and short inner loops are fast.
 //!
 //! ```text
 //! for each row, or four short rows:
@@ -11,8 +11,8 @@ use core::marker::PhantomData;
 
 use crate::kernels::level_fn::{LevelFn, Token};
 use crate::kernels::levels::Isa;
-use crate::kernels::moves::left::{Left, MoveOrFill, Pass, WidenTo};
 use crate::kernels::moves::placed::{CopyRow, NARROW};
+use crate::kernels::moves::remainder::{MoveOrFill, Pass, Remainder, WidenTo};
 use crate::kernels::nest::args::IndexKernel;
 use crate::kernels::nest::args::{IndexArgs, Outcome};
 use crate::kernels::nest::plane::Plane;
@@ -39,13 +39,13 @@ impl<C: CopyRow, I: Index, L: Isa, const PACKED: bool> LevelFn for OnePass<C, I,
         args.debug_check();
         let (mut pass, plane) = (Pass::new::<C>(args, PACKED), Plane::of(args));
         if let [_] = args.loops() {
-            // SAFETY: the inner loop of the plane, which is the whole plane.
+            // SAFETY: K9, and `plane.at()` is the cursor of the only loop.
             let done = unsafe { pass.run::<C, I>(plane.at()) };
             return if done == pass.n() { ALL } else { run_remainder::<C, I, L>(plane, 0, done) };
         }
         let (outer, mut at) = (*args.outer(), *plane.at());
         for strip in 0..outer.n {
-            // SAFETY: the inner loop of the plane at a coordinate of the outer one.
+            // SAFETY: K9, and `at` is the inner loop's cursor at coordinate `strip` of the outer loop.
             let done = unsafe { pass.run::<C, I>(&at) };
             if done < pass.n() {
                 return run_remainder::<C, I, L>(plane, strip, done);
@@ -58,7 +58,7 @@ impl<C: CopyRow, I: Index, L: Isa, const PACKED: bool> LevelFn for OnePass<C, I,
 
 const ALL: Outcome = Outcome::complete_if(true);
 
-/// Runs the remainder of a plane from row `done` of a strip, whose index is out of range.
+/// Moves or fills a plane from row `done` of a strip on, whose index is out of range. Incomplete without a fill.
 #[cold]
 #[inline(never)]
 fn run_remainder<C: CopyRow, I: Index, L: Isa>(plane: Plane<'_>, strip: usize, done: usize) -> Outcome {
@@ -66,9 +66,9 @@ fn run_remainder<C: CopyRow, I: Index, L: Isa>(plane: Plane<'_>, strip: usize, d
     if plane.spec().policy.fills()
         && let Some(strip) = later.next()
     {
-        // SAFETY: K7: only kernels of the level name this function.
+        // SAFETY: K7: only kernels of the level or of a higher level use this function.
         let level = unsafe { L::of_kernel() };
-        let left = Left::new(strip.from(done), later);
+        let left = Remainder::new(strip.skip(done), later);
         if const { size_of::<I>() >= 4 } {
             level.entry::<MoveOrFill<C, I, false>>()(left);
         } else {

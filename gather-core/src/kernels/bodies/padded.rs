@@ -12,7 +12,7 @@ pub(crate) fn fill_plane(plane: SpacePlane<'_>) {
         ($($bytes:literal)*) => {
             match (row, fill.len()) {
                 $(($bytes, $bytes) => return each(plane, |to| {
-                    // SAFETY: K1 for the row, which has the length of the fill.
+                    // SAFETY: K1, and `row == fill.len()`. The fill is borrowed, so it is apart from the output.
                     unsafe { copy_fixed::<$bytes>(fill.as_ptr(), to) }
                 }),)*
                 _ => {}
@@ -27,7 +27,7 @@ pub(crate) fn fill_plane(plane: SpacePlane<'_>) {
         }),
         _ => each(plane, |to| {
             for start in (0..row).step_by(fill.len()) {
-                // SAFETY: K6: `start + fill.len() <= row`, which K1 lets us write; the fill is apart from the output.
+                // SAFETY: K1: `start + fill.len() <= row`, by K6. The fill is borrowed, so it is apart from the output.
                 unsafe { to.wrapping_add(start).copy_from_nonoverlapping(fill.as_ptr(), fill.len()) };
             }
         }),

@@ -7,8 +7,8 @@
 //! move the rows of the last round
 //! ```
 //!
-//! A processor has several cache misses in flight if it knows them early enough. So rows are prefetched a whole round
-//! ahead, also across the ends of rounds.
+//! A processor has several cache misses in flight if their addresses are known early. So rows are prefetched a whole
+//! round ahead.
 
 use crate::kernels::bodies::filled::{MoveBy, Moves, Short};
 use crate::kernels::bodies::{IndexWidth, State};
@@ -35,7 +35,7 @@ const MOST_PREFETCHED_OF_A_TUPLE: usize = 16;
 /// The body of [`Method::Prefetched`](crate::Method::Prefetched).
 #[inline(never)]
 pub(super) fn prefetched<W: IndexWidth, I: Index, L: Isa>(state: &mut State, plane: Plane<'_>) {
-    // SAFETY: K7: only kernels of the level name this body.
+    // SAFETY: K7: only kernels of the level use this body.
     let level = unsafe { L::of_kernel() };
     planes(state, plane, prefetching::<W, L>(level, plane.spec().row), level.resolve_fns::<I>());
 }
@@ -43,13 +43,13 @@ pub(super) fn prefetched<W: IndexWidth, I: Index, L: Isa>(state: &mut State, pla
 /// The body of [`Method::Streamed`](crate::Method::Streamed) for short rows.
 #[inline(never)]
 pub(super) fn streamed<I: Index, L: Isa>(state: &mut State, plane: Plane<'_>) {
-    // SAFETY: K7: only kernels of the level name this body.
+    // SAFETY: K7: only kernels of the level use this body.
     let level = unsafe { L::of_kernel() };
     planes(state, plane, streaming(level), level.resolve_fns::<I>());
     stream::fence();
 }
 
-/// The [`Way`] of a width, for rows of `row` bytes. Bodies of every index type share it.
+/// The [`Way`] of a width, for rows of `row` bytes. Bodies of every index type share this function.
 #[inline(never)]
 fn prefetching<W: IndexWidth, L: Isa>(level: L, row: usize) -> Way {
     (W::by_way::<MovePrefetching>(level, row), Short::select::<W>(level, row))
@@ -83,8 +83,8 @@ fn run(state: &mut State, strip: &Strip<'_>, way: Way, fns: ResolveFns) {
         let round = rolling.left.part(0, round(strip.spec()));
         block.resolve(buffers[0], &round, fns);
         prefetch_indices(&round, LINE);
-        // SAFETY: the positions of the round have just been written. They stay until the next round has been resolved,
-        // into the other buffer, and these rows have been moved.
+        // SAFETY: `resolve` has just written the positions. The next round is resolved into the other buffer, and these
+        // rows are moved before this buffer is written again.
         let rows = unsafe { ResolvedRows::new(&round, buffers[0].as_ptr(), NextSlice::NONE, *block) };
         if !rolling.advance(&rows) {
             return;
@@ -108,11 +108,11 @@ fn run_tuples(state: &mut State, strip: &Strip<'_>, way: Way, fns: ResolveFns) -
     let mut rolling = Rolling::new(strip, way, (done, fill));
     let mut continues = true;
     let mut each = |n, bad| {
-        let round = rolling.left.first(n);
+        let round = rolling.left.take(n);
         prefetch_indices(&round, MOST_PREFETCHED_OF_A_TUPLE);
         block.note(bad);
-        // SAFETY: the positions of these tuples have just been written. They stay until the next round has been
-        // resolved, into the other buffer, and these rows have been moved.
+        // SAFETY: by `TuplesFn`, the positions of these tuples are in `buffers[0]`. The next chunk goes to the other
+        // buffer, and these rows are moved before this buffer is written again.
         let rows = unsafe { ResolvedRows::new(&round, buffers[0], NextSlice::NONE, *block) };
         continues = rolling.advance(&rows);
         buffers.swap(0, 1);
@@ -125,7 +125,7 @@ fn run_tuples(state: &mut State, strip: &Strip<'_>, way: Way, fns: ResolveFns) -
     resolved
 }
 
-/// Prefetches indices [`INDICES_AHEAD`] bytes after the indices of a round, if they are at most `most` bytes apart.
+/// Prefetches indices [`INDICES_AHEAD`] bytes after a round, if indices are at most `most` bytes apart.
 #[inline(always)]
 fn prefetch_indices(round: &Strip<'_>, most: usize) {
     let step = round.args().inner().index;
@@ -157,13 +157,13 @@ impl<'a> Rolling<'a> {
         Rolling { left: *strip, prefetched: ResolvedRows::none(strip), way, done, fill }
     }
 
-    /// Prefetches the rows of the next round, and moves the rows of the previous round. Returns whether to continue:
-    /// `false` if an index is out of range and that is an error.
+    /// Prefetches the rows of the next round, and moves the rows of the previous round. Returns `false` if an index of
+    /// the next round is out of range and that is an error.
     #[inline(never)]
     fn advance(&mut self, next: &ResolvedRows<'a>) -> bool {
         self.move_prefetched(next);
         self.prefetched = *next;
-        self.left = self.left.from(next.n());
+        self.left = self.left.skip(next.n());
         !(next.block().has_bad() && self.left.spec().policy.fails())
     }
 

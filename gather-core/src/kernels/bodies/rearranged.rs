@@ -1,9 +1,9 @@
 //! The body that rearranges space: it runs planes of rows.
 //!
-//! Along the inner loop one tensor is whole, and the other consists of `block` streams, one row of each in turn.
-//! Streams of data are interleaved into the output, or data is split into streams of the output. Either is a loop with
-//! a step for each tensor. With a block of 1 this is a strided copy. Otherwise a period is one row of every stream, and
-//! crops and pads may begin inside a period.
+//! Along the inner loop one tensor is whole, and the other consists of `block` streams: row `i` of the whole tensor
+//! belongs to stream `(phase + i) % block`. Either streams of data are interleaved into the output, or data is split
+//! into streams of the output. A block of 1 is a strided copy. Otherwise a period is one row of every stream, and crops
+//! and pads may begin inside a period.
 //!
 //! ```text
 //! pairs:    two rows at a time, if a loop with a block of 1 or 2 consists of whole pairs
@@ -20,7 +20,7 @@ use crate::kernels::moves::placed::NARROW;
 use crate::kernels::moves::rows::copy_halves;
 use crate::kernels::moves::{Fixed, Rows, Width, copy_fixed};
 use crate::kernels::space::PeriodsFn;
-use crate::kernels::space::args::{BlockLoop, SpaceCursor, WholeRows};
+use crate::kernels::space::args::{BlockLoop, SpaceCursor, WholeTensor};
 use crate::kernels::space::periods::Periods;
 use crate::kernels::space::plane::SpacePlane;
 
@@ -29,7 +29,7 @@ pub(crate) type SpaceBody = fn(SpacePlane<'_>);
 /// The body of kernels of a width and a level.
 #[inline(always)]
 pub(crate) fn space_plane<W: SpaceWidth, L: Isa>(plane: SpacePlane<'_>) {
-    // SAFETY: K7: only kernels of the level name this body, and run on a machine that has it.
+    // SAFETY: K7: only kernels of the level use this body.
     let level = unsafe { L::of_kernel() };
     W::interleave(level, plane);
 }
@@ -61,23 +61,23 @@ impl SpaceWidth for Rows {
     }
 }
 
-/// The function that runs whole periods of a loop by vectors, for rows of `BYTES` bytes. `None` if vectors do not take
-/// the number of streams, rows are not contiguous, or a stream has less than a vector.
+/// The function that runs whole periods of a loop by vectors, for rows of `BYTES` bytes. `None` unless rows of 1, 2, 4
+/// or 8 bytes are contiguous, in 2, 3, 4 or 8 streams of at least a vector.
 #[inline(always)]
 fn periods<const BYTES: usize, L: Isa>(level: L, inner: &BlockLoop) -> Option<PeriodsFn> {
-    // With AVX2 and AVX-512, vectors of 16 bytes serve only three streams.
+    // On x86-64, vectors of 16 bytes serve three streams only.
     let least = if cfg!(target_arch = "x86_64") && inner.block != 3 { 32 } else { 16 };
     let taken = matches!(BYTES, 1 | 2 | 4 | 8) && matches!(inner.block, 2 | 3 | 4 | 8);
     if !taken || inner.n / inner.block * BYTES < least {
         return None;
     }
     match inner.whole(BYTES as isize)? {
-        WholeRows::Output => level.zip::<BYTES>(),
-        WholeRows::Data => level.unzip::<BYTES>(),
+        WholeTensor::Output => level.zip::<BYTES>(),
+        WholeTensor::Data => level.unzip::<BYTES>(),
     }
 }
 
-/// Interleaves streams of `BYTES` bytes, or takes them apart; whole periods by a function, if there is one.
+/// Interleaves streams of `BYTES` bytes, or takes them apart. The [`PeriodsFn`] runs whole periods.
 enum InterleaveFixed<const BYTES: usize> {}
 
 impl<const BYTES: usize> LevelFn for InterleaveFixed<BYTES> {
@@ -89,7 +89,7 @@ impl<const BYTES: usize> LevelFn for InterleaveFixed<BYTES> {
     #[inline(always)]
     fn call<Here: Token>(_: Here, (plane, whole): Self::Args<'_>) {
         debug_assert_eq!(plane.args().row(), BYTES, "K6");
-        // SAFETY: rows of `BYTES` bytes (K6), which may be read and written, and do not overlap.
+        // SAFETY: `each` passes rows to read and to write that do not overlap (K1, K4), of `BYTES` bytes (K6).
         each(plane, |from, to| unsafe { copy_fixed::<BYTES>(from, to) }, whole);
     }
 }
@@ -106,7 +106,7 @@ impl LevelFn for InterleaveRows {
         let row = plane.args().row();
         macro_rules! halves {
             ($half:literal) => {
-                // SAFETY: rows of `$half..=2 * $half` bytes, which may be read and written, and do not overlap.
+                // SAFETY: `each` passes rows to read and to write that do not overlap; `row` is in `$half..=2 * $half`.
                 each(plane, |from, to| unsafe { copy_halves::<$half>(from, to, row) }, None)
             };
         }
@@ -118,16 +118,16 @@ impl LevelFn for InterleaveRows {
             65..=128 => halves!(64),
             129..=256 => halves!(128),
             _ => {
-                // SAFETY: rows of `row` bytes, which may be read and written, and do not overlap.
+                // SAFETY: `each` passes rows of `row` bytes to read and to write that do not overlap.
                 each(plane, |from, to| unsafe { to.copy_from_nonoverlapping(from, row) }, None);
             }
         }
     }
 }
 
-/// Runs `copy` on the source and the target of every row, which may be read and written and do not overlap (K1, K4). On
-/// the whole periods of each line, runs `whole` first, as far as it takes them. Sizes are in registers: for all the
-/// compiler knows, a copy could change memory.
+/// Runs `copy` on the source and the target of every row, which may be read and written and do not overlap (K1, K4).
+/// `whole` runs whole periods of each line in place of `copy`, and returns how many. Sizes are locals: the compiler
+/// would reload fields after each copy.
 #[inline(always)]
 fn each(plane: SpacePlane<'_>, copy: impl Fn(*const u8, *mut u8), whole: Option<PeriodsFn>) {
     let inner = plane.args().inner();
@@ -162,7 +162,7 @@ fn each(plane: SpacePlane<'_>, copy: impl Fn(*const u8, *mut u8), whole: Option<
                 if left == n - first % block
                     && let Some(whole) = whole.take()
                 {
-                    // SAFETY: a loop of the plane, with `left` rows remaining from here, the first row of a period.
+                    // SAFETY: by the `if`, the cursor is at the start of a period; the loop has `left` more rows.
                     let done = whole(&unsafe { Periods::new(inner, cursor.at(), left / block) });
                     cursor = cursor.after(inner.period().times(done as isize));
                     left -= done * block;

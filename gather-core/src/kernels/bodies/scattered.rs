@@ -8,8 +8,8 @@
 //!     pass its rows to the consumer
 //! ```
 //!
-//! Blocks are short if each index is used once, so that the processor resolves the next indices while it waits for
-//! memory. In rounds, the rows of the next block are passed too, to be prefetched.
+//! If each index is used once, blocks are short: the processor resolves the next indices while it waits for memory. In
+//! rounds, the consumer also gets the rows of the next block, to prefetch.
 
 use crate::kernels::nest::args::{Cursor, IndexArgs, KernelSpec, Loop};
 
@@ -21,15 +21,16 @@ use crate::kernels::nest::positions::{BLOCK, Block, Positions};
 use crate::kernels::nest::rows::{MoveJob, ResolvedRows};
 use crate::kernels::prefetch::{LINE, NextSlice, prefetch};
 use crate::kernels::reduce::scatter::{
-    Chosen, Ends, FusedScatterFns, IndexedElements, IndexedJob, RowConsumer, STREAM_AHEAD, SelectedRows, StridedUpdates,
+    ChosenRows, Ends, FusedScatterFns, IndexedElements, IndexedJob, RowConsumer, STREAM_AHEAD, SelectedRows,
+    StridedUpdates,
 };
 use crate::kernels::resolve::block::ResolveFns;
 use crate::kernels::resolve::check::{self, CheckFn};
 use crate::types::index::Index;
 use crate::types::method::Method;
 
-/// The body of a scatter's kernel, by its plan's method: a separate function, like [`body`](super::body). The consumer
-/// has the reduction.
+/// The body of a scatter's kernel, by its plan's method. Kernels of every rank share this function. The consumer has
+/// the reduction.
 #[inline(never)]
 #[must_use]
 pub(crate) fn scatter_body<I: Index, L: Isa>(args: &IndexArgs<'_>) -> Body {
@@ -46,7 +47,7 @@ pub(crate) fn scatter_body<I: Index, L: Isa>(args: &IndexArgs<'_>) -> Body {
 #[inline(never)]
 fn scattered<I: Index, L: Isa, const N: usize>(state: &mut State, plane: Plane<'_>) {
     const { assert!(N <= BLOCK) };
-    // SAFETY: K7: only kernels of the level name this body.
+    // SAFETY: K7: only kernels of the level use this body.
     let level = unsafe { L::of_kernel() };
     in_blocks(state, plane, &Resolver::of::<I, L>(level), N);
 }
@@ -60,7 +61,7 @@ fn in_blocks(state: &mut State, plane: Plane<'_>, resolver: &Resolver, most: usi
     }
     if let Some(by_index) = consumer.by_index() {
         if spec.components.len() == 1 {
-            // SAFETY: a scatter's plane shows K3, K4, S1, S2 and S3; S4: the consumer has the functions of the plan.
+            // SAFETY: a scatter's plane carries K3, K4, S1, S2 and S3. S4: `by_index` is for the plan's types.
             let job = unsafe { IndexedJob::new(indexed(plane, resolver)) };
             let out_of_range = by_index.reduce(&job);
             return state.took(plane, out_of_range);
@@ -90,7 +91,7 @@ fn in_blocks(state: &mut State, plane: Plane<'_>, resolver: &Resolver, most: usi
 }
 
 impl State {
-    /// Counts the rows of a plane of a scatter as done: each has been reduced, unless its index was `missed`.
+    /// Counts the rows of a scatter's plane as done, unless an index was `missed` and that is an error.
     fn took(&mut self, plane: Plane<'_>, missed: bool) {
         if !missed || !plane.spec().policy.fails() {
             self.done += plane.rows();
@@ -122,11 +123,11 @@ fn indexed(plane: Plane<'_>, resolver: &Resolver) -> IndexedElements {
     }
 }
 
-/// Rows per chunk. Each index of a short row is used once, and the processor sees the next indices before all earlier
-/// rows have arrived (workload `index_add/4M_into_64K_scalars`).
+/// Rows per chunk, for short rows by indices that are each used once. The processor reaches the next indices before all
+/// earlier rows have arrived (workload `index_add/4M_into_64K_scalars`).
 const CHUNK_OF_SCATTERS: usize = 128;
 
-/// Takes the elements of a plane whose inner loop stays at one index tuple and its position (S4).
+/// Takes the elements of a plane whose inner loop does not move the index tuple (S4).
 #[inline(never)]
 fn by_tuple(state: &mut State, plane: Plane<'_>, resolver: &Resolver, by_index: &FusedScatterFns) {
     let (outer, inner) = (plane.args().outer(), plane.args().inner());
@@ -134,12 +135,12 @@ fn by_tuple(state: &mut State, plane: Plane<'_>, resolver: &Resolver, by_index: 
     let (planes, stays) = if outer.index == 0 { (1, *outer) } else { (outer.n, Loop::ONCE) };
     let mut missed = false;
     for strip in plane.strips().take(planes) {
-        let (row, _) = state.resolve(&strip.first(1), false, resolver.fns, NextSlice::NONE);
+        let (row, _) = state.resolve(&strip.take(1), false, resolver.fns, NextSlice::NONE);
         if row.in_range().is_some() {
             let mut at = Cursor { data: row.source(0), ..strip.at() };
             for _ in 0..stays.n {
                 let first = Ends { updates: at.out, destination: at.data.cast_mut() };
-                // SAFETY: S1 to S4 for the elements of the inner loop, all at the tuple's position.
+                // SAFETY: S1 to S4: the tuple is in range, and neither the inner loop nor `stays` moves it.
                 by_index.reduce_stepped(unsafe { StridedUpdates::new(first, [inner.out, inner.data], inner.n) });
                 at = at.step(&stays);
             }
@@ -163,7 +164,7 @@ fn prefetch_streams(strip: &Strip<'_>) {
 /// Runs a plane of a scatter in rounds: the rows of the next round are prefetched while a round is taken.
 #[inline(never)]
 fn scattered_in_rounds<I: Index, L: Isa>(state: &mut State, plane: Plane<'_>) {
-    // SAFETY: K7: only kernels of the level name this body.
+    // SAFETY: K7: only kernels of the level use this body.
     let level = unsafe { L::of_kernel() };
     in_rounds(state, plane, &Resolver::of::<I, L>(level));
 }
@@ -202,15 +203,15 @@ fn rounds<'a>(
     next: &mut ScatterRound<'a>,
 ) -> bool {
     let spec = left.spec();
-    let (mut round, mut out_of_range) = (left.first(0), false);
+    let (mut round, mut out_of_range) = (left.take(0), false);
     loop {
         let after = left.part(0, spec.prefetch_distance.clamp(1, BLOCK));
         out_of_range |= next.block.resolve(next.positions, &after, fns);
-        left = left.from(after.n());
+        left = left.skip(after.n());
         prefetch_streams(&after);
-        // SAFETY: the positions of these rows were resolved in the previous round, into the other buffer.
+        // SAFETY: the previous iteration resolved these positions, if any, and swapped the buffers.
         let rows = unsafe { ResolvedRows::new(&round, these.positions.as_ptr(), NextSlice::NONE, *these.block) };
-        // SAFETY: the positions of these rows have just been resolved.
+        // SAFETY: `next.block.resolve` has just written the positions of `after`.
         let later = unsafe { ResolvedRows::new(&after, next.positions.as_ptr(), NextSlice::NONE, *next.block) };
         consumer.take(chosen(spec, &rows, these.which), Some(chosen(spec, &later, next.which)));
         core::mem::swap(these, next);
@@ -221,9 +222,9 @@ fn rounds<'a>(
     }
 }
 
-/// The rows of a resolved block whose index is in range; no rows if an index out of range is an error.
+/// The rows of a resolved block whose index is in range; no rows if an index is out of range and that is an error.
 #[inline(always)]
-fn chosen<'a>(spec: &KernelSpec, rows: &'a ResolvedRows<'_>, which: &'a mut SelectedRows) -> Chosen<'a> {
+fn chosen<'a>(spec: &KernelSpec, rows: &'a ResolvedRows<'_>, which: &'a mut SelectedRows) -> ChosenRows<'a> {
     let listed = if rows.n() == 0 || rows.in_range().is_some() {
         None
     } else if spec.policy.fails() {
@@ -232,8 +233,8 @@ fn chosen<'a>(spec: &KernelSpec, rows: &'a ResolvedRows<'_>, which: &'a mut Sele
         which.choose(rows);
         Some(which.rows())
     };
-    // SAFETY: S1 to S3: rows of a strip of the scatter. Rows out of range are skipped.
-    unsafe { Chosen::new(rows, listed) }
+    // SAFETY: S1 to S3 for rows of a strip of the scatter: all are in range, or `listed` has only rows in range.
+    unsafe { ChosenRows::new(rows, listed) }
 }
 
 /// The functions that resolve and check indices of a type at a level.
@@ -256,7 +257,7 @@ impl Resolver {
     }
 }
 
-/// Checks the indices of a plane without taking its rows. Only indices that are not valid are resolved.
+/// Checks the indices of a plane without taking its rows. Resolves only blocks that `resolver.check` does not accept.
 #[inline(never)]
 fn check(state: &mut State, plane: Plane<'_>, resolver: &Resolver) {
     let planes = if plane.args().outer().index == 0 { 1 } else { plane.args().outer().n };
@@ -296,14 +297,14 @@ fn direct_scattered<I: Index>(state: &mut State, plane: Plane<'_>) {
 #[inline(never)]
 fn take_row(consumer: &RowConsumer<'_>, strip: &Strip<'_>, position: i64) {
     let zero = 0;
-    // SAFETY: the position is in range.
+    // SAFETY: `direct_scattered` passes a position that `resolve_tuple` found in range; `zero` is 0.
     let rows = unsafe { MoveJob::of_one(strip, position, &zero) }.resolved();
-    // SAFETY: S1 to S3: a row of a strip of the scatter, whose position is in range.
-    consumer.take(unsafe { Chosen::new(&rows, None) }, None);
+    // SAFETY: S1 to S3 for a row of a strip of the scatter, whose position is in range.
+    consumer.take(unsafe { ChosenRows::new(&rows, None) }, None);
 }
 
 #[inline(always)]
 fn consumer<'a>(plane: Plane<'a>) -> &'a RowConsumer<'a> {
-    // SAFETY: S3: the arguments of a scatter have a consumer, which outlives the call.
+    // SAFETY: S3: `params` of a scatter is a `RowConsumer` that outlives the call.
     unsafe { &*plane.args().params().cast::<RowConsumer>() }
 }

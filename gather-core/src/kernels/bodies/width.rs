@@ -13,7 +13,7 @@ use crate::types::index::Index;
 
 /// A width of rows that index operators move.
 pub trait IndexWidth: Width {
-    /// Row bytes that may be resolved and moved in one loop, if [`gathers_rows`].
+    /// Bytes of the rows that [`IndexWidth::gather`] moves, if [`gathers_rows`].
     const GATHERED: usize;
 
     fn move_rows<L: Isa>(level: L) -> MoveJobFn;
@@ -22,13 +22,13 @@ pub trait IndexWidth: Width {
     /// `None` for tuples of rows that are not elements.
     fn one_pass<I: Index, L: Isa>(size: RowSize, pass: Pass) -> Option<IndexKernel>;
 
-    /// Runs a plane row by row, from any address; `None` if rows do not have the size of elements.
+    /// The function that runs a plane row by row, from any address; `None` for rows that are not elements.
     #[must_use]
     fn one_by_one<I: Index>() -> Option<PlaneFn> {
         None
     }
 
-    /// Looks elements up in a table; `None` if the level has no table.
+    /// The function that looks elements up in a table; `None` if the level has no table.
     #[must_use]
     fn look_up<L: Isa>(_: L) -> Option<LookUpFn> {
         None
@@ -37,8 +37,8 @@ pub trait IndexWidth: Width {
     fn gather<I: Index, L: Isa>(level: L) -> GatherFn;
 }
 
-/// Whether levels with vectors resolve and move rows of `row` bytes by indices of `index` bytes in one loop. Rows of 12
-/// bytes gain only if data is large, which indices of one and two bytes do not reach.
+/// Whether levels that gather resolve and move rows of `row` bytes by indices of `index` bytes in one loop. Rows of 12
+/// bytes gain only if data is large, and indices of one and two bytes do not reach large data.
 pub(crate) const fn gathers_rows(row: usize, index: usize) -> bool {
     matches!(row, 4 | 8) || (row == 12 && index >= 4)
 }

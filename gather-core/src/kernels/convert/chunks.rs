@@ -3,8 +3,9 @@
 //! ```text
 //! gathers:                                       for each group of rows of a job:
 //!     locate the rows of the next group          `guide[row >> shift]`, then the ends of a few chunks
-//!     prefetch them and their params
-//!     decode the rows of this group              one call for adjacent rows of one chunk
+//!     for each few rows:
+//!         prefetch rows of the next group        and their params
+//!         decode rows of this group              one call for adjacent rows of one chunk
 //! row functions, bags:                           a `DecodeFn`, which locates each row
 //! ```
 //!
@@ -12,6 +13,7 @@
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
+use core::ops::Range;
 
 use crate::kernels::by_level::{ByLevel, by_level};
 use crate::kernels::convert::decode::{COPY_FNS, DecodeFns, ErasedParams, PrefetchGiven};
@@ -253,17 +255,16 @@ impl Group {
         self.n += 1;
     }
 
-    /// Decodes `elements` elements of each row, and removes the rows.
+    /// Decodes `elements` elements of each row of a range.
     ///
     /// # Safety
     /// As for [`DecodeFn`], for the located rows and their results.
     #[inline(always)]
-    unsafe fn decode(&mut self, params: &ChunkedParams<'_>, elements: usize) {
-        let (rows, chunks) = (&self.rows[..self.n], &self.chunks[..self.n]);
-        self.n = 0;
+    unsafe fn decode(&self, rows: Range<usize>, params: &ChunkedParams<'_>, elements: usize) {
+        let (Some(rows), Some(chunks)) = (self.rows.get(rows.clone()), self.chunks.get(rows)) else { return };
         if params.table.is_uniform {
             // SAFETY: the caller's promise.
-            return unsafe { params.decode(chunks.first().copied().unwrap_or(0), rows, elements) };
+            return unsafe { params.decode(0, rows, elements) };
         }
         let mut first = 0;
         for same in chunks.chunk_by(|a, b| a == b) {
@@ -276,6 +277,8 @@ impl Group {
 
 /// Jobs of fewer rows are decoded row by row.
 const FEW: usize = 4;
+/// Rows that are prefetched between rows that are decoded: more would wait for each other.
+const STEP: usize = 4;
 
 /// Decodes the rows of a job, a group at a time. The next group is located and prefetched before a group is decoded.
 fn decode_job(args: &IndexArgs<'_>, job: &MoveJob<'_>) {
@@ -301,15 +304,18 @@ fn decode_job(args: &IndexArgs<'_>, job: &MoveJob<'_>) {
     let mut done = 0;
     loop {
         let end = job.n.min(done + most);
-        for i in done..end {
-            let row = locate(i);
-            if far {
-                table.prefetch(row, elements);
+        (done..end).for_each(|i| next.push(locate(i)));
+        for at in (0..group.n.max(next.n)).step_by(STEP) {
+            for i in at..next.n.min(at + STEP) {
+                if far {
+                    table.prefetch((next.chunks[i], next.rows[i]), elements);
+                }
             }
-            next.push(row);
+            // SAFETY: K1, K2, K4: every position of the job is a row of the table, and row `i` of the output may be
+            // written.
+            unsafe { group.decode(at..group.n.min(at + STEP), params, elements) };
         }
-        // SAFETY: K1, K2, K4: every position of the job is a row of the table, and row `i` of the output may be written.
-        unsafe { group.decode(params, elements) };
+        group.n = 0;
         if done == end {
             return;
         }
@@ -332,6 +338,7 @@ unsafe fn decode_each(rows: &[EncodedRow], elements: usize, params: *const ()) {
             group.push(params.table.locate(row, offset, to));
         }
         // SAFETY: the caller's promise: rows of the table, from `offset` on, and their results.
-        unsafe { group.decode(params, elements) };
+        unsafe { group.decode(0..group.n, params, elements) };
+        group.n = 0;
     }
 }

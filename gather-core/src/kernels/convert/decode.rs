@@ -1,19 +1,19 @@
 //! Decoding: the functions of a map or a format, compiled for each level.
 //!
 //! ```text
-//! gathers           rows of a job, chunk by chunk, into the output      (`pieces.rs`)
+//! gathers           rows of a job, chunk by chunk, into the output      (`row_chunks.rs`)
 //! bags              columns of rows, into a scratch                     (`exec/bag/converted.rs`)
 //! row functions     rows, into a scratch                                (`row`)
 //! ```
 //!
-//! All of them call one decoding function, which knows its types; its callers do not.
+//! All three call one decoding function, compiled for the types of the map or format; the callers have no types.
 
 use core::mem::MaybeUninit;
 
 use crate::kernels::by_level::{ByLevel, by_level};
-use crate::kernels::convert::pieces::{RowChunks, chunks_scalar};
+use crate::kernels::convert::row_chunks::{RowChunks, chunks_scalar};
 #[cfg(target_arch = "x86_64")]
-use crate::kernels::convert::pieces::{chunks_avx2, chunks_avx512};
+use crate::kernels::convert::row_chunks::{chunks_avx2, chunks_avx512};
 use crate::kernels::convert::{conversion, conversion_args};
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::level_fn::{Avx2, Avx512};
@@ -27,8 +27,9 @@ use crate::types::method::Method;
 
 /// A map or a format: how elements of data become other elements.
 pub(crate) trait Decode: 'static {
-    /// The types of an element of data and of its result.
+    /// An element of data.
     type In: Copy;
+    /// The result of an element.
     type Out: Copy;
 
     /// The params, as a call gives them.
@@ -37,10 +38,10 @@ pub(crate) trait Decode: 'static {
     /// Whether rows are decoded whole, not chunk by chunk.
     const WHOLE: bool = false;
 
-    /// Decodes elements, the first of which is at `place`. Writes all of `to`.
+    /// Decodes the elements `from`, the first of which is at `place`. Writes all of `to`.
     ///
     /// # Safety
-    /// K8: `given` has values for the row of `place`, and for the elements from there on.
+    /// K8: `given` has values for the row of `place`, and for `from.len()` elements from `place.element` on.
     unsafe fn decode(
         level: impl Token,
         from: &[Self::In],
@@ -64,8 +65,9 @@ pub(crate) trait Decode: 'static {
 pub(crate) struct ErasedParams<'a> {
     /// K8: a [`Decode::Given`]; null without a decoder.
     pub(crate) given: *const (),
-    /// The address of the first element of data, and whether elements have their own values, by distance from it.
+    /// The address of the first element of data.
     pub(crate) data: usize,
+    /// Whether elements have their own values, by their distance from `data`.
     pub(crate) by_element: bool,
     /// Whether the decoder finds a row by its number, as in chunks: its address in data is not read.
     pub(crate) locates: bool,
@@ -75,7 +77,7 @@ pub(crate) struct ErasedParams<'a> {
 
 /// Params that can be prefetched.
 pub(crate) trait PrefetchGiven {
-    /// Prefetches the values of a row, and of `elements` of its elements from `element` on, or the first of them.
+    /// Prefetches the values of a row, and the first values of `elements` of its elements from `element` on.
     fn prefetch(&self, row: usize, element: usize, elements: usize);
 
     /// Calls `each` with the address and the bytes of the values of a row, and of `elements` of its elements from
@@ -145,7 +147,7 @@ pub(crate) struct DecodeFns {
 impl DecodeFns {
     pub(crate) const fn of<D: Decode>() -> Self {
         DecodeFns {
-            // SAFETY: E1: a safe function, and functions of levels, which are safe on machines that have the level.
+            // SAFETY: E1: the first function is safe, and the others are safe on machines that have their level.
             rows: unsafe { by_level!(rows_scalar::<D>, rows_avx2::<D>, rows_avx512::<D>) },
             // SAFETY: E1: a `DecodeFn` is not a `LevelPointer`.
             each: unsafe { by_level!(each_scalar::<D>, each_avx2::<D>, each_avx512::<D>) },
@@ -153,16 +155,16 @@ impl DecodeFns {
     }
 }
 
-/// The functions of a level: for the rows of a job, for rows at any addresses, and for one row as slices. The compiler
-/// knows that the params of the last function do not change, and loads them once for all rows. After inlining it does
-/// not know that the two slices do not overlap: decoders write into arrays, which are stored when complete.
+/// The functions of a level: `$rows` for the rows of a job, `$each` for rows at any addresses, `$typed` for one row as
+/// slices. Params are an argument of `$typed`, so the compiler loads them once for all rows. After inlining, the
+/// compiler may lose that the slices do not overlap: decoders fill arrays, and store each when complete.
 macro_rules! levels {
     ($($(#[$level:meta])* $rows:ident, $chunks:ident, $each:ident, $typed:ident, $copy:ident, $here:expr;)*) => {$(
         $(#[$level])*
         fn $rows<D: Decode>(args: &IndexArgs<'_>, job: &MoveJob<'_>) {
             let decode = |chunks: &RowChunks<'_>, args: &IndexArgs<'_>, job: &MoveJob<'_>| $chunks(chunks, args, job);
             decode_rows::<D>(args, job, decode, $each::<D>, |from, to, given, place| {
-                // SAFETY: K8: `given` has values for these elements.
+                // SAFETY: K8: `given` has values for these elements, which are of a row of the job.
                 unsafe { $typed::<D>(from, to, given, place) }
             });
         }
@@ -171,11 +173,11 @@ macro_rules! levels {
         /// As for [`DecodeFn`], for the types of `D`. K7: the machine has the level.
         $(#[$level])*
         unsafe fn $each<D: Decode>(rows: &[EncodedRow], elements: usize, params: *const ()) {
-            // SAFETY: K8: the params of `D`.
+            // SAFETY: K8: by the caller's contract, the params are a `D::Given`.
             let given = unsafe { &*params.cast::<D::Given<'_>>() };
-            // SAFETY: K8: the params have values for the elements of these rows.
+            // SAFETY: K8: by the caller's contract, the params have values for the elements of these rows.
             let decode = |from: &[D::In], to: &mut [_], place| unsafe { $typed::<D>(from, to, given, place) };
-            // SAFETY: K8: rows as `each_row` requires.
+            // SAFETY: K8: by the caller's contract, the rows are as `each_row` requires.
             unsafe { each_row::<D>(rows.iter().copied(), elements, given, decode) };
         }
 
@@ -189,7 +191,7 @@ macro_rules! levels {
             given: &D::Given<'_>,
             place: Place,
         ) {
-            // SAFETY: the caller's promise.
+            // SAFETY: by the caller's contract, which `D::decode` shares.
             unsafe { D::decode($here, from, to, given, place) };
         }
 
@@ -214,7 +216,7 @@ levels! {
 /// row takes as long as the conversion of 64 elements (bench `tables`).
 const SHORT_ELEMENT: usize = 256;
 
-/// Maximum bytes of an element that is a row by itself, neither prefetched nor streamed.
+/// Maximum bytes of the result of a one-element row that is decoded inline, without prefetches or non-temporal stores.
 const LONE_ELEMENT: usize = 32;
 
 /// Whether rows are written by non-temporal stores.
@@ -241,9 +243,9 @@ unsafe fn each_row<D: Decode>(
         let place = Place { row, element: params.element(from, const { size_of::<D::In>() }) };
         let (from, to): (*const D::In, *mut MaybeUninit<D::Out>) = (from.cast(), to.cast());
         debug_assert!(from.is_aligned() && to.is_aligned(), "K8: alignment");
-        // SAFETY: `elements` elements of data, aligned, which nothing writes.
+        // SAFETY: the caller's contract: `elements` elements may be read, are aligned, and nothing writes them.
         let from = unsafe { core::slice::from_raw_parts(from, elements) };
-        // SAFETY: memory for `results` results, aligned, which nothing else uses.
+        // SAFETY: the caller's contract: memory for `results` results, aligned, which nothing else uses.
         let to = unsafe { core::slice::from_raw_parts_mut(to, results) };
         decode_row(from, to, place);
     }
@@ -258,15 +260,15 @@ fn decode_rows<D: Decode>(
     decode_fn: DecodeFn,
     decode_row: impl Fn(&[D::In], &mut [MaybeUninit<D::Out>], &D::Given<'_>, Place),
 ) {
-    // SAFETY: K8: the params are for `D`.
+    // SAFETY: K8: the params of a kernel with the functions of `D` are a `D::Given`.
     let given = unsafe { &*conversion_args(args).given.cast::<D::Given<'_>>() };
     let is_near = job.prefetch_distance == 0 && !is_streamed(args);
     let is_lone = const { size_of::<D::Out>() <= LONE_ELEMENT } && conversion(args).elements <= 1;
     if const { size_of::<D::Out>() <= SHORT_ELEMENT } && (is_near || is_lone) {
-        // A copy of the job: the compiler need not reload its fields after each store.
+        // A copy: the compiler need not reload the fields of the job after each store.
         let job = *job;
         let rows = (0..job.n).map(|i| EncodedRow { from: job.source(i), to: job.target(i), row: job.row_of_data(i) });
-        // SAFETY: K1, K2, K4 and K8: rows of data, and rows of the output for the results of one row each.
+        // SAFETY: K1, K2, K4 and K8 for rows `0..n` of the job: rows of data, and rows of the output for their results.
         unsafe {
             each_row::<D>(rows, conversion(args).elements, given, |from, to, place| decode_row(from, to, given, place))
         };

@@ -15,16 +15,16 @@ use crate::types::element::{BY_VALUE, Element};
 /// A conversion of `T` into `U` that [`View::map`](crate::View::map) applies to each element that a gather or a bag
 /// reads. `P` is a tuple of its parameter types, such as `(f32, u8)` for a scale and a zero point.
 ///
-/// Values and parameters pass through the stack: `T`, `U` and `P` have at most 16 KiB each, or the map is refused.
+/// Values and parameters pass through the stack: a map whose `T`, `U` or `P` has more than 16 KiB does not compile.
 ///
 /// Made by [`map_kernels!`](crate::map_kernels!); ready-made maps are in [`maps`](crate::maps).
 pub struct Map<T, U, P = ()> {
-    erased: &'static Erased,
+    erased: &'static ErasedMap,
     types: PhantomData<fn(T, P) -> U>,
 }
 
 #[derive(Clone, Copy)]
-pub(crate) struct Erased {
+pub(crate) struct ErasedMap {
     pub(crate) name: &'static str,
     pub(crate) params: &'static [&'static str],
     pub(crate) decode_fns: DecodeFns,
@@ -38,7 +38,7 @@ impl<T, U, P> Map<T, U, P> {
     where
         P: Params,
     {
-        // Lengths of given values are compared name by name.
+        // Errors find the name of a parameter by its number.
         assert!(C::PARAMS.len() == P::COUNT, "a name for each parameter");
         let values = [size_of::<C::In>(), size_of::<C::Out>(), size_of::<P>()];
         assert!(
@@ -46,12 +46,12 @@ impl<T, U, P> Map<T, U, P> {
             "a map takes and gives values of at most 16 KiB, which pass over the stack"
         );
         let erased =
-            const { &Erased { name: C::NAME, params: C::PARAMS, decode_fns: DecodeFns::of::<EachElement<C>>() } };
+            const { &ErasedMap { name: C::NAME, params: C::PARAMS, decode_fns: DecodeFns::of::<EachElement<C>>() } };
         Map { erased, types: PhantomData }
     }
 
     #[inline(always)]
-    pub(crate) fn erased(&self) -> &'static Erased {
+    pub(crate) fn erased(&self) -> &'static ErasedMap {
         self.erased
     }
 }
@@ -103,7 +103,7 @@ pub enum Count {
     Indices,
 }
 
-/// How the value of a parameter is found: `all`, or `values[row * row_step + element * element_step]`.
+/// The value of a parameter: `all`, or `values[row * row_step + element * element_step]`.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct Lookup<'a, V> {
@@ -121,7 +121,7 @@ impl<'a, V: Copy> Lookup<'a, V> {
             Given::All(value) => of(Some(value), &[], 0, 0),
             Given::PerRow(values) => of(None, values, 1, 0),
             Given::PerElement(values) => of(None, values, 0, 1),
-            // Refused when counts are compared.
+            // No map takes these: `count` is `Count::Indices`, which is an error.
             Given::PerIndex(_) | Given::PerIndexOf { .. } => of(None, &[], 0, 0),
         }
     }
@@ -137,7 +137,7 @@ impl<'a, V: Copy> Lookup<'a, V> {
         }
     }
 
-    /// Prefetches the values of a row, or of `elements` elements or the first of them, if they have their own.
+    /// Prefetches the value of a row, or the first values of `elements` elements, unless one value is for all.
     #[inline(always)]
     fn prefetch(&self, row: usize, element: usize, elements: usize) {
         if self.row_step + self.element_step > 0 {
@@ -163,7 +163,7 @@ impl<'a, V: Copy> Lookup<'a, V> {
         let at = row * self.row_step + element * self.element_step;
         let values = self.all.as_ref().map_or(self.values, core::slice::from_ref);
         debug_assert!(at < values.len(), "K8: no value for row {row}, element {element}");
-        // SAFETY: the caller's promise; a value for all is at 0.
+        // SAFETY: by the caller's contract, `at < values.len()`. For a value for all, both steps are 0, and so is `at`.
         unsafe { *values.get_unchecked(at) }
     }
 }
@@ -179,7 +179,6 @@ pub(crate) struct BoundParams<'a, P: Params> {
 }
 
 impl<'a, P: Params> BoundParams<'a, P> {
-    /// The params of calls on data at an address.
     #[inline(always)]
     pub(crate) fn new(given: P::Given<'a>, data: usize) -> Self {
         let lookups = P::lookups(given);
@@ -192,7 +191,7 @@ impl<'a, P: Params> BoundParams<'a, P> {
     /// K8: every parameter has a value for `place`.
     #[inline(always)]
     pub(super) unsafe fn at(&self, place: Place) -> P {
-        // SAFETY: the caller's promise.
+        // SAFETY: by the caller's contract, which `P::at` shares.
         unsafe { P::at(&self.lookups, place) }
     }
 
@@ -306,7 +305,7 @@ macro_rules! params {
 
             #[inline(always)]
             unsafe fn at(lookups: &Self::Lookups<'_>, place: Place) -> Self {
-                // SAFETY: the caller's promise.
+                // SAFETY: by the caller's contract, each lookup has a value for `place`.
                 ($(unsafe { lookups.$field.at(place) },)*)
             }
 
@@ -361,12 +360,12 @@ impl<C: Convert> Decode for EachElement<C> {
         debug_assert_eq!(from.len(), to.len());
         if const { C::Params::COUNT > 0 } && given.by_element {
             for (i, (to, &value)) in to.iter_mut().zip(from).enumerate() {
-                // SAFETY: the caller's promise, for one of the elements.
+                // SAFETY: by the caller's contract, there are values for element `place.element + i`: `i < from.len()`.
                 let params = unsafe { given.at(Place { element: place.element + i, ..place }) };
                 convert_one(to, || C::convert(value, params));
             }
         } else {
-            // SAFETY: the caller's promise. No parameter has values per element.
+            // SAFETY: by the caller's contract, the row has values. No parameter has values per element.
             let params = unsafe { given.at(place) };
             #[cfg(target_arch = "x86_64")]
             let (from, to) = match level.avx2() {
@@ -385,9 +384,11 @@ impl<C: Convert> Decode for EachElement<C> {
     }
 }
 
-/// Elements of a chunk converted in registers: in general, for elements of one or two bytes, and for short rows.
+/// Elements converted at a time, in registers.
 const CHUNK: usize = 16;
+/// Elements converted at a time if elements and results have at most two bytes.
 const LONG_CHUNK: usize = 64;
+/// Elements converted at a time in rows shorter than a [`CHUNK`].
 const SHORT_CHUNK: usize = 4;
 
 #[inline(always)]
@@ -423,12 +424,12 @@ fn convert_chunks<const N: usize, T: Copy, U: Copy>(from: &[T], to: &mut [MaybeU
 #[inline(always)]
 fn convert_one<U>(to: &mut MaybeUninit<U>, convert: impl FnOnce() -> U) {
     if size_of::<U>() > WIDE_ELEMENT {
-        // Vectorise inside an element. Otherwise the compiler unrolls the element, and combines equal parts of several
-        // elements byte by byte (bench `tables`).
+        // Makes the compiler vectorise inside an element. Otherwise it unrolls the element, and combines equal parts of
+        // several elements byte by byte (bench `tables`).
         core::hint::black_box(());
     }
     to.write(convert());
 }
 
-/// Result bytes above which an element fills vectors by itself.
+/// Bytes above which an element, or a result, fills vectors by itself.
 const WIDE_ELEMENT: usize = 32;

@@ -7,8 +7,8 @@
 //!         (code - zero point) * scale
 //! ```
 //!
-//! An element is a byte of data, with all its values. So a row may begin and end anywhere in a block, and the last
-//! block of a row may be short.
+//! An element is a byte of data, with all its codes. A row may begin and end anywhere in a block, and the last block of
+//! a row may be short.
 
 // Loops over indices of constant-length arrays are vectorised.
 #![allow(clippy::needless_range_loop)]
@@ -48,13 +48,13 @@ pub(crate) struct Quantized<'a, T> {
 /// The row of scales of each row of data.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ScaleRows {
-    /// Groups of dimensions, innermost first, that all have their own scales or all share them. A group is its rows of
-    /// data, and the step between them in rows of scales. Empty if each row of data has its own row of scales.
+    /// `(rows, step)` per group of adjacent dimensions, innermost first: rows of data, and rows of scales from one to
+    /// the next, 0 if the group shares one row of scales. Empty if each row of data has its own row of scales.
     groups: SmallVec<[(usize, usize); 8]>,
 }
 
 impl ScaleRows {
-    /// The rows of scales for the dimensions of rows of data and of rows of scales, which are equal or 1.
+    /// The rows of scales, given the dimensions of rows: each `scales[d]` is `data[d]` or 1.
     pub(crate) fn new(data: &[usize], scales: &[usize]) -> Self {
         debug_assert_eq!(data.len(), scales.len());
         let mut groups = SmallVec::<[(usize, usize); 8]>::new();
@@ -131,7 +131,6 @@ impl<T> PrefetchGiven for Quantized<'_, T> {
     }
 }
 
-/// The zero points of blocks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ZeroPoints<'a> {
     /// One for all blocks.
@@ -161,7 +160,7 @@ const fn fns<T: Float, const PER: usize, D: DecodeCodes<PER>>() -> &'static Deco
 
 /// A format with `PER` codes per byte, the lowest bits first.
 trait DecodeCodes<const PER: usize>: 'static {
-    /// Whether the codes are signed or unsigned integers; `None` for other codes.
+    /// `Some(is_signed)` for codes that are integers; `None` for other codes.
     #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "what only levels with vectors use"))]
     const SIGNED: Option<bool> = None;
 
@@ -346,7 +345,7 @@ fn chunks<'a, 'b, T: Float, const PER: usize, D: DecodeCodes<PER>, const N: usiz
             }
             to[i].write(values);
         }
-        // As in maps with wide elements: keeps bytes of the next chunk out of this one.
+        // As in `map::convert_one`: keeps the compiler from mixing bytes of two chunks.
         core::hint::black_box(());
     }
     (codes_left, to_left)

@@ -1,6 +1,6 @@
-//! Decoding with AVX2, eight numbers at a time, where compilers do not vectorise, or worse.
+//! Decoding with AVX2, eight numbers at a time, where compilers vectorise the loops badly or not at all.
 //!
-//! Results equal the loops of every level, to the bit. Results of types other than `f32` are left to the loops.
+//! Results equal the results of the loops, to the bit. Only the loops make results of types other than `f32`.
 
 #[cfg(feature = "half")]
 use core::any::TypeId;
@@ -23,8 +23,8 @@ const fn is_single<U: Float>() -> bool {
 #[inline(always)]
 fn write<U: Float, T>(_: Avx2, values: __m256, to: &mut [MaybeUninit<T>]) {
     assert!(const { is_single::<U>() } && size_of_val(to) == EIGHT * size_of::<f32>(), "eight results");
-    // SAFETY: the token shows the level. `to` has the bytes of eight results, which may have any bits: the only float
-    // of the format `F32` is `f32`.
+    // SAFETY: the token proves the level. By the assertion, `to` has the bytes of eight `f32`, and `U`, whose format is
+    // `F32`, is `f32`. Callers in this module give a `T` of `U`s, which may have any bits.
     unsafe { _mm256_storeu_ps(to.as_mut_ptr().cast(), values) };
 }
 
@@ -73,7 +73,7 @@ pub(super) fn codes<'a, 'b, U: Float, const PER: usize>(
             [a, b] => u16::from_le_bytes([a, b]).into(),
             _ => unreachable!("eight codes"),
         };
-        // SAFETY: the token shows the level.
+        // SAFETY: the token proves the level.
         write::<U, _>(level, unsafe { numbers::<PER>(codes, is_signed, scale, zero_point) }, to);
     }
     (rest, others)
@@ -96,7 +96,7 @@ fn numbers<const PER: usize>(codes: u64, is_signed: bool, scale: f32, zero_point
             _mm256_and_si256(codes, _mm256_set1_epi32((1 << bits) - 1))
         }
         (_, true) => {
-            // Each code at the top of its lane, from where its sign is shifted in.
+            // Each code is shifted to the top of its lane, and back with its sign.
             let codes = _mm256_sllv_epi32(_mm256_set1_epi32(codes as i32), up_to(32 - bits, -bits));
             _mm256_srav_epi32(codes, _mm256_set1_epi32(32 - bits))
         }
@@ -119,12 +119,12 @@ pub(super) fn conversion<'a, 'b, T: 'static, U: 'static>(
         #[target_feature(enable = "avx2,f16c")]
         fn widened<T>(halves: &[T; EIGHT]) -> __m256 {
             assert_eq!(size_of::<T>(), size_of::<half::f16>(), "a half");
-            // SAFETY: 16 bytes, at any alignment, all initialised: `T` is `f16`, as compared above.
+            // SAFETY: the array has 16 bytes, all initialised: `T` is `f16`, by the comparison above. At any alignment.
             _mm256_cvtph_ps(unsafe { _mm_loadu_si128(halves.as_ptr().cast()) })
         }
         let ((from, rest), (to, others)) = (from.as_chunks::<EIGHT>(), to.as_chunks_mut::<EIGHT>());
         for (halves, to) in from.iter().zip(to) {
-            // SAFETY: the token shows the level.
+            // SAFETY: the token proves the level.
             write::<f32, U>(level, unsafe { widened(halves) }, to);
         }
         return (rest, others);

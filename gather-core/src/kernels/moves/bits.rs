@@ -32,8 +32,9 @@ pub(crate) struct BitFns<I: 'static> {
     pub(crate) mark_nulls: ByLevel<CompiledMarkNulls<I>>,
 }
 
-/// The functions of [`BitFns`], compiled for a level.
+/// [`LookUpBitsFn`], compiled for a level.
 type CompiledLookUpBits<I> = for<'a> unsafe fn((&'a Bitmap<'a>, usize, &'a [I])) -> u64;
+/// [`BitFns::mark_nulls`], compiled for a level.
 type CompiledMarkNulls<I> = for<'a> unsafe fn((&'a mut [I], Bitmap<'a>)) -> bool;
 
 level_pointers! {
@@ -53,7 +54,7 @@ impl BitFns<i64> {
         BitFns { look_up: by_level!(scalar fn LookUpBits<i64>), mark_nulls: by_level!(fn MarkNulls<i64>) };
 }
 
-/// Positions marked per step. The mask of each is a constant, so that compilers compare vectors.
+/// Positions marked per step. The bit of each lane is then a constant, so that compilers compare vectors.
 const LANES: usize = 32;
 
 /// [`BitFns::mark_nulls`].
@@ -144,7 +145,7 @@ impl LevelFn for LookUpBitsByVectors {
             let positions = Eight::of(level, eight);
             let at = Eight::plus(level.at_least_zero32(positions), skipped);
             let offsets = level.least32(level.eighths32(at), last);
-            // SAFETY: every offset is at most `last`, where four bytes may be read.
+            // SAFETY: `0 <= offset <= last`, and four bytes may be read at `last`. There is no output.
             let rows = unsafe { loads::rows::<4, false>(level, bytes.as_ptr(), offsets) };
             let [fours, _] = loads::eight::<4>(level, rows);
             let bit = level.minus32(at, level.times_eight32(offsets));

@@ -43,7 +43,7 @@ impl<'a, I: Index> Numbers<'a, I> {
     #[inline(always)]
     pub(crate) fn get(self, at: usize) -> I {
         debug_assert!(at < self.n, "{at} of {}", self.n);
-        // SAFETY: one of the `n` numbers.
+        // SAFETY: by the invariant of `Numbers`, and callers keep `at < n`.
         unsafe { self.first.wrapping_add(at).read_unaligned() }
     }
 
@@ -51,7 +51,7 @@ impl<'a, I: Index> Numbers<'a, I> {
     #[inline(always)]
     pub(crate) fn load<V: Vector>(self, level: V::Level, at: usize) -> V {
         debug_assert!(at + V::LEN / size_of::<I>() <= self.n, "{at} of {}", self.n);
-        // SAFETY: a vector of the `n` numbers.
+        // SAFETY: by the invariant of `Numbers`, and callers keep the vector within the `n` numbers.
         unsafe { V::load(level, self.first.wrapping_add(at).cast()) }
     }
 
@@ -60,7 +60,7 @@ impl<'a, I: Index> Numbers<'a, I> {
     #[inline(always)]
     pub(crate) fn load_words<W: Words>(self, like: W, at: usize) -> IndexWords<W> {
         debug_assert!(at + W::N <= self.n, "{at} of {}", self.n);
-        // SAFETY: `N` of the `n` numbers.
+        // SAFETY: by the invariant of `Numbers`, and callers keep `at + N <= n`.
         unsafe { IndexWords::load(like, self.first.wrapping_add(at)) }
     }
 
@@ -74,7 +74,7 @@ impl<'a, I: Index> Numbers<'a, I> {
     #[inline(always)]
     pub(crate) fn bytes(self, at: usize, n: usize) -> &'a [u8] {
         debug_assert!(at <= self.n && n <= self.n - at, "{n} from {at} on, of {}", self.n);
-        // SAFETY: bytes of the `n` numbers.
+        // SAFETY: by the invariant of `Numbers`, and callers keep `at + n <= self.n`.
         unsafe { core::slice::from_raw_parts(self.first.wrapping_add(at).cast(), n * size_of::<I>()) }
     }
 }
@@ -124,7 +124,7 @@ impl<'a, const BYTES: usize> Places<'a, BYTES> {
     #[inline(always)]
     pub(crate) fn store<V: Vector>(self, at: usize, rows: V) {
         debug_assert!(at + V::LEN / BYTES <= self.n, "{at} of {}", self.n);
-        // SAFETY: a vector of the `n` rows.
+        // SAFETY: by the invariant of `Places`, and callers keep the vector within the `n` rows.
         unsafe { rows.store(self.first.wrapping_add(at * BYTES)) }
     }
 
@@ -132,7 +132,7 @@ impl<'a, const BYTES: usize> Places<'a, BYTES> {
     #[inline(always)]
     pub(crate) fn copy(self, at: usize, row: DataRow<BYTES>) {
         debug_assert!(at < self.n, "{at} of {}", self.n);
-        // SAFETY: `row` may be read and does not overlap the output; row `at < n` may be written.
+        // SAFETY: by the invariants of `row` and of `self`, and callers keep `at < n`.
         unsafe { copy_fixed::<BYTES>(row.0, self.first.wrapping_add(at * BYTES)) }
     }
 
@@ -147,7 +147,7 @@ impl<'a, const BYTES: usize> Places<'a, BYTES> {
     #[inline(always)]
     pub(crate) fn store_rest<V: MaskedBytes>(self, level: Avx512, at: usize, rows: V) {
         debug_assert!(at <= self.n, "{at} of {}", self.n);
-        // SAFETY: bytes of the `n` rows, written through this value alone.
+        // SAFETY: by the invariant of `Places`, for rows `at..n`, which nothing else uses while the slice lives.
         let rest = unsafe { core::slice::from_raw_parts_mut(self.later(at).cast(), (self.n - at) * BYTES) };
         rows.store_first(level, rest);
     }
@@ -160,8 +160,6 @@ impl<'a, const BYTES: usize> Places<'a, BYTES> {
 pub(crate) struct DataRow<const BYTES: usize>(*const u8);
 
 impl<const BYTES: usize> DataRow<BYTES> {
-    /// The row at an address.
-    ///
     /// # Safety
     /// `BYTES` bytes may be read at `at`, and none of them belongs to the output.
     #[inline(always)]
@@ -173,15 +171,16 @@ impl<const BYTES: usize> DataRow<BYTES> {
     #[inline(always)]
     pub(crate) fn number<T: Index>(self) -> T {
         debug_assert!(size_of::<T>() <= BYTES);
-        // SAFETY: bytes of the row.
+        // SAFETY: by the invariant of `DataRow`, and `size_of::<T>() <= BYTES`.
         unsafe { self.0.cast::<T>().read_unaligned() }
     }
 }
 
 #[derive(Clone, Copy)]
 pub(crate) struct ByteBounds {
-    /// Whether indices may be negative, and whether negative indices count from the end.
+    /// Whether indices may be negative.
     pub(crate) signed: bool,
+    /// Whether negative indices count from the end.
     pub(crate) from_end: bool,
     /// The number added to negative indices, modulo 256: an axis of 256 adds 0, since the byte of -1 is already 255.
     pub(crate) add: u8,
@@ -190,7 +189,6 @@ pub(crate) struct ByteBounds {
 }
 
 impl ByteBounds {
-    /// The bounds of a strip with indices of type `I`.
     #[inline(always)]
     pub(crate) fn of<I: Index>(strip: &Strip<'_>) -> Self {
         let (policy, dim) = (strip.spec().policy, strip.spec().components[0].dim);
@@ -227,7 +225,7 @@ impl<'a> Table<'a> {
 
     #[inline(always)]
     pub(crate) fn bytes(self) -> &'a [u8] {
-        // SAFETY: `bytes` bytes may be read from `data` on.
+        // SAFETY: by the invariant of `Table`.
         unsafe { core::slice::from_raw_parts(self.data, self.bytes) }
     }
 

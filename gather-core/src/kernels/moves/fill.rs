@@ -1,8 +1,8 @@
 //! Filling rows whose index is out of range, under `Missing::Fill`.
 //!
-//! A row of up to [`MOST_SELECTED`] bytes is filled like a valid row is copied. Its source, which is a [`FillRow`] for
-//! the fill, is selected without a branch: random indices would mispredict one. Longer rows, and contiguous rows, are
-//! filled at once: by `memset` if the fill is one repeated byte, else by copies that double in length.
+//! A row of up to [`MOST_SELECTED`] bytes is copied from its row of data or from a [`RowOfFill`]. The source is
+//! selected without a branch, which random indices would mispredict. Longer rows, and contiguous rows to fill, are
+//! filled by `memset` if the fill is one repeated byte, else by copies that double in length.
 
 use core::hint::select_unpredictable;
 use core::mem::MaybeUninit;
@@ -37,7 +37,7 @@ impl<'a> FillJob<'a> {
 /// Moves rows by their positions, and fills rows out of range.
 pub(crate) type SelectFn = fn(&FillJob<'_>);
 
-/// A row of the plan's fill, if rows have at most [`MOST_SELECTED`] bytes; else uninitialised.
+/// A row of the plan's fill, once made; made only if rows have at most [`MOST_SELECTED`] bytes.
 #[repr(align(64))]
 pub(crate) struct RowOfFill([MaybeUninit<u8>; MOST_SELECTED]);
 
@@ -54,7 +54,6 @@ pub(crate) struct FillRow {
     kind: FillKind,
 }
 
-/// The kind of a fill.
 #[derive(Clone, Copy)]
 enum FillKind {
     /// Not determined yet.
@@ -96,7 +95,7 @@ impl FillRow {
             _ => FillKind::Bytes,
         };
         if spec.row <= MOST_SELECTED {
-            // SAFETY: the buffer has `row` bytes, apart from the plan's fill, whose length divides `row` (K6).
+            // SAFETY: `row <= MOST_SELECTED`. The buffer is apart from the fill, whose length divides `row` (K6).
             unsafe { fill_bytes(self.kind, &spec.fill, self.row.0.as_mut_ptr().cast(), spec.row) };
         }
     }
@@ -107,16 +106,16 @@ impl FillRow {
         let (row, fill, n, step) = (spec.row, &spec.fill, rows.n(), rows.step());
         let kind = self.kind(spec);
         if step == row as isize {
-            // SAFETY: K1: the rows are contiguous, and the fill's length divides `row` (K6).
+            // SAFETY: K1: the `n` rows are contiguous, and the fill's length divides `row` (K6).
             return unsafe { fill_bytes(kind, fill, rows.at(), n * row) };
         }
         if row <= MOST_SELECTED {
-            // SAFETY: the fill row has been made, and does not overlap the output rows (K1).
+            // SAFETY: `self.kind` has made the fill row, which does not overlap the output rows (K1).
             let rows = unsafe { StridedRows::new(self.row.as_ptr(), 0, rows, row) };
             return Rows::by_way::<MoveStrided>(Scalar, row)(&rows);
         }
         for i in 0..n {
-            // SAFETY: K1: row `i < n` of the output, a multiple of the fill's length (K6).
+            // SAFETY: K1 for row `i < n` of the output; the fill's length divides `row` (K6).
             unsafe { fill_bytes(kind, fill, rows.part(i, 1).at(), row) };
         }
     }
@@ -129,11 +128,11 @@ impl FillRow {
 unsafe fn fill_bytes(kind: FillKind, fill: &[u8], to: *mut u8, bytes: usize) {
     debug_assert!(!fill.is_empty() && bytes.is_multiple_of(fill.len()), "K6: a fill");
     if let FillKind::Byte(byte) = kind {
-        // SAFETY: the caller's promise.
+        // SAFETY: by the caller's contract.
         return unsafe { to.write_bytes(byte, bytes) };
     }
     let mut done = fill.len().min(bytes);
-    // SAFETY: the caller's promise, with `done <= fill.len()` and `done <= bytes`.
+    // SAFETY: by the caller's contract, with `done <= fill.len()` and `done <= bytes`.
     unsafe { to.copy_from_nonoverlapping(fill.as_ptr(), done) };
     while done < bytes {
         let next = done.min(bytes - done);
@@ -151,7 +150,7 @@ impl RowLoop for Select {
 
     #[inline(always)]
     fn run<C: CopyRow>(&FillJob { rows, fill }: &FillJob<'_>) {
-        let (job, least, fill) = (rows.addresses(), rows.block().least(), fill.as_ptr());
+        let (job, least, fill) = (rows.unchecked_job(), rows.block().least(), fill.as_ptr());
         let copy = C::of(job.row);
         let (mut data, mut out, ahead) = (job.data, job.out, job.prefetch_distance);
         job.next.fetch_steps(job.n);
@@ -162,7 +161,7 @@ impl RowLoop for Select {
             let position = job.position(i);
             let from = data.wrapping_offset(job.stride.wrapping_mul(position as isize));
             let from = select_unpredictable(position < least, fill, from);
-            // SAFETY: a row of data in range, or the fill, of the same length; row `i < n` of the output.
+            // SAFETY: K1, K2 and K4 for row `i < n`: its position is in range, or `from` is the fill, of `row` bytes.
             unsafe { copy.copy(from, out) };
             (data, out) = (data.wrapping_offset(job.data_step), out.wrapping_offset(job.out_step));
         }
@@ -178,17 +177,17 @@ impl LevelFn for Blend {
 
     #[inline(always)]
     fn call<Here: Token>(_: Here, &FillJob { rows, fill }: &FillJob<'_>) {
-        let (job, least) = (rows.addresses(), rows.block().least());
+        let (job, least) = (rows.unchecked_job(), rows.block().least());
         debug_assert_eq!(job.out_step, job.row as isize);
         macro_rules! of {
             ($unit:ty) => {{
-                // SAFETY: the fill row has the bytes of an element.
+                // SAFETY: the fill row has the `job.row` bytes of an element.
                 let fill = unsafe { fill.as_ptr().cast::<$unit>().read_unaligned() };
                 for i in 0..job.n {
                     let to = job.out.cast::<$unit>().wrapping_add(i);
-                    // SAFETY: element `i < n` of the output; all have been written and are contiguous.
+                    // SAFETY: K1 for element `i < n` of contiguous rows, all of which `move_or_fill` has written.
                     let element = unsafe { to.read_unaligned() };
-                    // SAFETY: the same element.
+                    // SAFETY: K1 for the same element.
                     unsafe { to.write_unaligned(if job.position(i) < least { fill } else { element }) };
                 }
             }};

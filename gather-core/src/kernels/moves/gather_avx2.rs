@@ -5,7 +5,7 @@
 //! overlap with loads of the previous elements.
 //!
 //! An index out of range ends the loop. Under `Missing::Fill` the remaining elements are filled in vectors too;
-//! remaining rows of 12 bytes are moved or filled one by one (`left.rs`). Rows before the first negative or
+//! remaining rows of 12 bytes are moved or filled one by one (`remainder.rs`). Rows before the first negative or
 //! out-of-range index are moved by `gather_positions.rs`. One call runs a whole plane, so that loads also overlap
 //! across the ends of inner loops.
 //!
@@ -76,8 +76,9 @@ struct Inner<'a, const BYTES: usize> {
     component: &'a Component,
     bounds: VectorBounds<Eight>,
     stride: Eight,
-    /// Bytes of data from the first row to each of the first eight, and from each row to the row eight further.
+    /// Bytes of data from the first row to each of the first eight rows.
     offset: Eight,
+    /// Bytes of data from each row to the row eight further.
     step: Eight,
 }
 
@@ -96,7 +97,7 @@ impl<'a, const BYTES: usize> Inner<'a, BYTES> {
     }
 
     /// Runs the inner loop of a strip from row `first` on, a multiple of eight. If an index out of range is an error,
-    /// stops at the first; returns whether there was one.
+    /// stops at the first such index; returns whether there was one.
     #[inline(always)]
     fn run<I: Index>(&self, strip: &Strip<'_>, first: usize) -> bool {
         let (args, n) = (strip.args(), strip.n());
@@ -181,7 +182,7 @@ impl<'a, const BYTES: usize> Inner<'a, BYTES> {
     fn rows<const PACKED: bool>(&self, at: Cursor, positions: InRange, offset: Eight) -> [[DataRow<BYTES>; 4]; 2] {
         let InRange(positions) = positions;
         let offsets = if PACKED { positions } else { Eight::plus(Eight::times(positions, self.stride), offset) };
-        // SAFETY: K2, K4: positions in range. Packed rows have positions as offsets; others fit in 32 bits (K9).
+        // SAFETY: K2 and K4: `InRange` has positions in range. K9: offsets that are not positions fit in 32 bits.
         unsafe { loads::rows::<BYTES, PACKED>(self.level, at.data, offsets) }
     }
 
@@ -251,9 +252,9 @@ impl<const BYTES: usize, I: Index> LevelFn for FillingElements<BYTES, I> {
         let Some(level) = here.avx2() else { unreachable!("the function of AVX2") };
         let Some(strip) = strips.peek() else { return };
         let (inner, spec, mut fill) = (Inner::<BYTES>::new(level, strip.args()), strip.spec(), FillRow::new());
-        // SAFETY: the fill has the bytes of a row, and does not overlap the output.
+        // SAFETY: the fill row is a local of at least `row == BYTES` bytes, apart from the output.
         let one = unsafe { DataRow::new(fill.row(spec).as_ptr()) };
-        // A vector holds four elements of 8 bytes.
+        // One vector has the fill in all lanes, for elements of 4 and of 8 bytes.
         let [fill, _] = eight::<BYTES>(level, [[one; 4]; 2]);
         for strip in strips {
             if spec.packed {
@@ -288,10 +289,10 @@ impl<const BYTES: usize> LevelFn for MoveFixed<BYTES> {
         for step in 0..steps {
             next.fetch(step);
             let offsets = positions.load(level, step * EIGHT);
-            // SAFETY: K2: the positions of a job are in range, and elements are packed.
+            // SAFETY: K2 and K4: the positions of a job are in range, and elements are packed.
             let rows = unsafe { loads::rows::<BYTES, true>(level, data, offsets) };
             store_eight(places, step * EIGHT, eight::<BYTES>(level, rows));
         }
-        moves::move_fixed::<BYTES>(&job.from(steps * EIGHT).without_next())
+        moves::move_fixed::<BYTES>(&job.skip(steps * EIGHT).without_next())
     }
 }

@@ -48,8 +48,8 @@ struct ResolvedPositions<'a> {
     offsets: &'a [i32],
 }
 
-/// Gathers a plane of a panel's columns. `rest` continues from the first rows with a negative or out-of-range index. It
-/// gathers all rows if there is only one, or if they do not have `EIGHT..=MOST` elements.
+/// Gathers a plane of a panel's columns. `rest` continues from the first rows with a negative or out-of-range index.
+/// `rest` gathers all rows if there is only one row, or if rows do not have `EIGHT..=MOST` elements.
 pub(super) struct GatherPanel<const BYTES: usize, I>(PhantomData<I>);
 
 impl<const BYTES: usize, I: Index> LevelFn for GatherPanel<BYTES, I> {
@@ -119,7 +119,7 @@ impl<const BYTES: usize> GatheredPanel<BYTES> {
                 if (first * size_of::<I>()).is_multiple_of(LINE) {
                     prefetch_near(later.wrapping_add(first * size_of::<I>()), 1);
                 }
-                // The last eight may overlap the eight before.
+                // The last eight indices may overlap the previous eight.
                 let first = first.min(n - EIGHT);
                 let indices = indices.load_words(self.stride, first);
                 are_positions = Eight::both(are_positions, self.bounds.positions(indices));
@@ -134,7 +134,7 @@ impl<const BYTES: usize> GatheredPanel<BYTES> {
         if !Eight::are_all(are_positions) {
             return None;
         }
-        // SAFETY: the offsets of `count` rows of `n` elements have just been written.
+        // SAFETY: the loops have written `count * n` offsets.
         let offsets = unsafe { core::slice::from_raw_parts(to.as_ptr().cast(), count * n) };
         Some(ResolvedPositions { rows, n, offsets })
     }
@@ -155,7 +155,7 @@ impl<const BYTES: usize> LevelFn for LoadElements<BYTES> {
                 let first = first.min(n - FOUR);
                 let place = |k: usize| {
                     let offset = row[first + k] as isize + (k * BYTES) as isize;
-                    // SAFETY: K2, K4 and K9: the offset of a position in range, for element `first + k`.
+                    // SAFETY: K2 and K4: all positions are in range. K9: this offset fits in 32 bits.
                     unsafe { DataRow::new(data.wrapping_add(first * BYTES).wrapping_offset(offset)) }
                 };
                 copy_four([place(0), place(1), place(2), place(3)], places, first);

@@ -6,12 +6,12 @@
 //! ```
 //!
 //! Each row takes few operations, and no row waits for another. Vectors of indices take more operations, because their
-//! lanes have to be extracted for the loads. So fewer rows fit in the window in which a processor looks for misses.
+//! lanes have to be extracted for the loads. So fewer rows fit in the processor's out-of-order window.
 //!
 //! The first index that is negative or out of range ends the loop. The branch is predicted as long as all indices are
-//! valid. The remainder of the plane is gathered by vectors, which take the same time for any indices. If rows out of
-//! range become zeros, vectors also fill elements, provided that indices count from the end. Otherwise, and for rows of
-//! 12 bytes, rows are moved or filled one by one (`left.rs`).
+//! valid. The remainder of the plane is gathered by vectors, which take the same time for any indices. Under
+//! `Missing::Fill` vectors also fill elements, unless indices of packed rows have 32 or 64 bits and do not count from
+//! the end. In that case, and for rows of 12 bytes, rows are moved or filled one by one (`remainder.rs`).
 
 use core::marker::PhantomData;
 
@@ -20,15 +20,15 @@ use crate::kernels::level_fn::{Avx2, LevelFn, Token};
 use crate::kernels::moves::contiguous::{DataRow, Numbers, Places};
 use crate::kernels::moves::gather_avx2::{FillingElements, Rest};
 use crate::kernels::moves::gather_panels::GatherPanel;
-use crate::kernels::moves::left::{Left, MoveOrFill};
 use crate::kernels::moves::loads::copy_four;
 use crate::kernels::moves::placed::Exactly;
+use crate::kernels::moves::remainder::{MoveOrFill, Remainder};
 use crate::kernels::nest::plane::{Plane, Strip, Strips};
 use crate::kernels::prefetch::{LINE, NextSlice, STEP, prefetch, prefetch_to_write};
 use crate::types::index::{Index, IndexType};
 
-/// Gathers the remainder of a plane: strips, the first of them from a row on that is a multiple of [`GROUP`]. Returns
-/// what [`GatherFn`](crate::kernels::moves::GatherFn) returns.
+/// Gathers the remaining strips of a plane; the first strip from a row on that is a multiple of eight. Returns the
+/// result of a [`GatherFn`](crate::kernels::moves::GatherFn).
 pub(super) type RestFn = for<'a> fn((Strips<'a>, usize)) -> bool;
 
 /// Rows between two prefetches of later indices and later output rows.
@@ -93,21 +93,21 @@ fn move_or_fill<const BYTES: usize, I: Index, const MOVES: bool>(
     first: usize,
 ) {
     if let Some(strip) = strips.next() {
-        level.run::<MoveOrFill<Exactly<BYTES>, I, MOVES>>(Left::new(strip.from(first), strips));
+        level.run::<MoveOrFill<Exactly<BYTES>, I, MOVES>>(Remainder::new(strip.skip(first), strips));
     }
 }
 
-/// Runs [`Gather`] by indices read as type `I`. After an index that is negative or out of range `rest` continues, or
-/// `filling` if rows may be filled.
+/// Runs [`Gather`] by indices read as type `I`. From an index on that is negative or out of range, `filling` continues
+/// if the policy fills, else `rest`.
 #[inline(always)]
 fn planes<const BYTES: usize, I: Index>(level: Avx2, plane: Plane<'_>, rest: RestFn, filling: RestFn) -> bool {
     let (args, spec, strips) = (plane.args(), plane.spec(), plane.strips());
     if spec.offsets_first {
         return level.run::<GatherPanel<BYTES, I>>((strips, rest));
     }
-    // Panels with prefetched outer coordinates take the same time either way.
     let prefetches = spec.prefetch_distance != 0 || spec.next_slice_bytes != 0;
     let is_adjacent = spec.packed || args.inner().data == BYTES as isize;
+    // For panels with an `outer_prefetch_distance`, `rest` takes the same time.
     if !is_adjacent || spec.outer_prefetch_distance != 0 {
         return rest((strips, 0));
     }
@@ -161,7 +161,7 @@ fn positions<const BYTES: usize, I: Index, const PACKED: bool, const PREFETCH: b
                 return done;
             }
             let from = data.wrapping_offset(stride.wrapping_mul(position as isize) + $k as isize * step);
-            // SAFETY: K2 and K4: the position is in range, as checked above.
+            // SAFETY: K2 and K4: `position < dim`, by the branch above.
             unsafe { DataRow::new(from) }
         }};
     }

@@ -20,7 +20,7 @@ pub(super) unsafe fn rows<const BYTES: usize, const PACKED: bool>(
 ) -> [[DataRow<BYTES>; 4]; 2] {
     let row = |offset: i32| {
         let offset = if PACKED { offset as isize * BYTES as isize } else { offset as isize };
-        // SAFETY: one of the eight rows, which may be read.
+        // SAFETY: by the caller's contract, for one of the eight offsets.
         unsafe { DataRow::<BYTES>::new(data.wrapping_offset(offset)) }
     };
     level.halves(offsets).map(|half| {

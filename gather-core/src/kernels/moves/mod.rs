@@ -12,11 +12,11 @@ pub(crate) mod gather_avx2;
 mod gather_panels;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod gather_positions;
-pub(crate) mod left;
 #[cfg(target_arch = "x86_64")]
 mod loads;
 pub(crate) mod placed;
 pub(crate) mod prefetching;
+pub(crate) mod remainder;
 pub(crate) mod rows;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod rows_avx512;
@@ -72,7 +72,7 @@ pub(crate) type MoveJobFn = fn(&MoveJob<'_>);
 pub(crate) type LookUpFn = fn(&MoveJob<'_>) -> usize;
 
 /// Looks bytes of a strip up in a table by contiguous one-byte indices, without writing positions. Stops at the first
-/// vector of indices that is not whole or has one out of range; returns the number of bytes looked up.
+/// vector with an index out of range, and may stop before a partial vector; returns the number of bytes looked up.
 pub(crate) type LookUpBytesFn = fn(&Strip<'_>) -> usize;
 
 /// Maximum entries of a register table at a level, for elements of `bytes` bytes; 0 if the level has no table.
@@ -91,9 +91,9 @@ pub(crate) const fn table_entries(level: Level, bytes: usize) -> usize {
     }
 }
 
-/// Resolves the indices of one component and moves rows by them, in one loop over a plane. Returns whether an index was
-/// out of range, if that is an error; then nothing from that index on is moved. Under `Missing::Fill` rows out of range
-/// get the fill.
+/// Resolves the indices of one component and moves rows by them, in one loop over a plane. Under `Missing::Fill` rows
+/// out of range get the fill. Returns `true` if an index is out of range and that is an error; rows from that index on
+/// are not moved.
 pub(crate) type GatherFn = fn(Plane<'_>) -> bool;
 
 /// A loop over rows, compiled for each [`CopyRow`].
@@ -155,7 +155,7 @@ impl Width for Rows {
     }
 }
 
-/// Maximum bytes copied by value. Larger values would pass through the stack, and huge values overflow it.
+/// Maximum bytes copied by value. Larger values would pass through the stack, and huge values would overflow it.
 const BY_VALUE: usize = 256;
 
 /// Copies `BYTES` bytes, a constant: a few moves and no call up to [`BY_VALUE`].
@@ -165,10 +165,10 @@ const BY_VALUE: usize = 256;
 #[inline(always)]
 pub(crate) unsafe fn copy_fixed<const BYTES: usize>(from: *const u8, to: *mut u8) {
     if const { BYTES <= BY_VALUE } {
-        // SAFETY: the caller's promise.
+        // SAFETY: by the caller's contract.
         unsafe { copy_by_value::<BYTES>(from, to) }
     } else {
-        // SAFETY: the caller's promise.
+        // SAFETY: by the caller's contract.
         unsafe { to.copy_from_nonoverlapping(from, BYTES) }
     }
 }
@@ -177,9 +177,9 @@ pub(crate) unsafe fn copy_fixed<const BYTES: usize>(from: *const u8, to: *mut u8
 /// As for [`copy_fixed`].
 #[inline(always)]
 unsafe fn copy_by_value<const BYTES: usize>(from: *const u8, to: *mut u8) {
-    // SAFETY: the caller's promise for `from`; an array of bytes has no alignment.
+    // SAFETY: by the caller's contract for `from`; an array of bytes has alignment 1.
     let bytes = unsafe { from.cast::<[u8; BYTES]>().read() };
-    // SAFETY: the caller's promise for `to`, at any alignment.
+    // SAFETY: by the caller's contract for `to`; an array of bytes has alignment 1.
     unsafe { to.cast::<[u8; BYTES]>().write(bytes) };
 }
 
@@ -189,14 +189,14 @@ pub(crate) fn move_fixed<const BYTES: usize>(job: &MoveJob<'_>) {
         return move_step::<BYTES>(job);
     }
     for first in (0..job.n).step_by(STEP) {
-        let step = job.from(first);
+        let step = job.skip(first);
         step.next.fetch(0);
-        move_step::<BYTES>(&step.first(step.n.min(STEP)));
+        move_step::<BYTES>(&step.take(step.n.min(STEP)));
     }
 }
 
 /// Moves rows of `BYTES` bytes without prefetching. Compilers unroll these loops, but not the loop of
-/// [`MovePrefetching`](prefetching::MovePrefetching), which took up to 1.5 times the instructions at the scalar level.
+/// [`MovePrefetching`](prefetching::MovePrefetching), which takes up to 1.5 times the instructions at the scalar level.
 #[inline(always)]
 fn move_step<const BYTES: usize>(job: &MoveJob<'_>) {
     debug_assert!(job.n == 0 || job.row == BYTES, "K6");
@@ -204,13 +204,13 @@ fn move_step<const BYTES: usize>(job: &MoveJob<'_>) {
         let (data, out) = (job.data.cast::<[u8; BYTES]>(), job.out.cast::<[u8; BYTES]>());
         for i in 0..job.n {
             let (from, to) = (data.wrapping_offset(job.position(i) as isize), out.wrapping_add(i));
-            // SAFETY: the position is in range: a row of data, apart from row `i < n` of the output. Both have `BYTES`
-            // bytes and are contiguous, as the plan found.
+            // SAFETY: K1, K2 and K4 for row `i < n`, since positions of a job are in range. Rows have `BYTES` bytes,
+            // and are contiguous in data and in the output (`packed`).
             unsafe { copy_fixed::<BYTES>(from.cast(), to.cast()) };
         }
     } else {
         for i in 0..job.n {
-            // SAFETY: the position is in range: a row of data, apart from row `i < n` of the output; `BYTES` bytes.
+            // SAFETY: K1, K2 and K4 for row `i < n` of `BYTES` bytes, since positions of a job are in range.
             unsafe { copy_fixed::<BYTES>(job.source(i), job.target(i)) };
         }
     }

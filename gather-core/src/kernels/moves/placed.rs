@@ -33,10 +33,8 @@ pub(crate) struct PlacedRows<'a> {
 }
 
 impl<'a> PlacedRows<'a> {
-    /// The rows of a spec, from `sources` to `to`.
-    ///
     /// # Safety
-    /// `to.n() <= FEW` sources have been written. At each a row may be read, and it does not overlap `to`.
+    /// `to.n() <= FEW` sources have been written. At each source a row may be read, and it does not overlap `to`.
     #[inline(always)]
     pub(crate) unsafe fn new(sources: &'a Sources, to: OutputRows, spec: &KernelSpec) -> Self {
         debug_assert!(to.n() <= FEW);
@@ -47,7 +45,7 @@ impl<'a> PlacedRows<'a> {
     #[inline(always)]
     fn source(&self, i: usize) -> *const u8 {
         debug_assert!(i < self.to.n());
-        // SAFETY: the source of each of the `n` rows has been written.
+        // SAFETY: by the contract of `new`, the source of row `i < n` has been written.
         unsafe { self.sources[i].assume_init() }
     }
 }
@@ -73,7 +71,7 @@ pub trait CopyRow: Copy {
     fn fetch(from: *const u8, row: usize) {
         prefetch(from, if Self::MOST <= LINE { 1 } else { row });
         if Self::MOST > 8 {
-            // The line in which the row ends, mostly the same line: checking takes longer. An element is in one line.
+            // The line of the last byte: mostly the same line, but a check takes longer. An element is in one line.
             prefetch(from.wrapping_add(row - 1), 1);
         }
     }
@@ -85,7 +83,7 @@ pub trait CopyRow: Copy {
     #[inline(always)]
     unsafe fn copy_fetching(self, from: *const u8, to: *mut u8, row: usize, later: *const u8) {
         Self::fetch(later, row);
-        // SAFETY: the caller's promise.
+        // SAFETY: by the caller's contract.
         unsafe { self.copy(from, to) }
     }
 
@@ -96,7 +94,7 @@ pub trait CopyRow: Copy {
     #[inline(always)]
     unsafe fn copy_four(self, from: [*const u8; 4], to: *mut u8, row: usize) {
         for (k, from) in from.into_iter().enumerate() {
-            // SAFETY: row `k` of four contiguous rows.
+            // SAFETY: by the caller's contract, for row `k` of four contiguous rows.
             unsafe { self.copy(from, to.wrapping_add(k * row)) };
         }
     }
@@ -117,7 +115,7 @@ impl<const BYTES: usize> CopyRow for Exactly<BYTES> {
 
     #[inline(always)]
     unsafe fn copy(self, from: *const u8, to: *mut u8) {
-        // SAFETY: the caller's promise.
+        // SAFETY: by the caller's contract.
         unsafe { copy_fixed::<BYTES>(from, to) }
     }
 
@@ -127,26 +125,26 @@ impl<const BYTES: usize> CopyRow for Exactly<BYTES> {
     unsafe fn copy_four(self, from: [*const u8; 4], to: *mut u8, row: usize) {
         macro_rules! load {
             ($ty:ty, $k:literal) => {{
-                // SAFETY: the caller's promise, for an element, at any alignment.
+                // SAFETY: by the caller's contract, for an element, at any alignment.
                 unsafe { from[$k].cast::<$ty>().read_unaligned() }
             }};
         }
         match BYTES {
             4 => {
                 let [a, b, c, d] = [load!(i32, 0), load!(i32, 1), load!(i32, 2), load!(i32, 3)];
-                // SAFETY: the caller's promise: four elements of 4 bytes.
+                // SAFETY: by the caller's contract, four elements of 4 bytes.
                 unsafe { x86::four_words(a, b, c, d).store(to) };
             }
             8 => {
                 let pairs = [[load!(i64, 0), load!(i64, 1)], [load!(i64, 2), load!(i64, 3)]];
                 for (k, [a, b]) in pairs.into_iter().enumerate() {
-                    // SAFETY: the caller's promise: two of four elements of 8 bytes.
+                    // SAFETY: by the caller's contract, two of four elements of 8 bytes.
                     unsafe { x86::two_longs(a, b).store(to.wrapping_add(16 * k)) };
                 }
             }
             _ => {
                 for (k, from) in from.into_iter().enumerate() {
-                    // SAFETY: the caller's promise.
+                    // SAFETY: by the caller's contract, for row `k` of four contiguous rows.
                     unsafe { copy_fixed::<BYTES>(from, to.wrapping_add(k * row)) };
                 }
             }
@@ -154,7 +152,7 @@ impl<const BYTES: usize> CopyRow for Exactly<BYTES> {
     }
 }
 
-/// Rows of this many bytes, `HALF..=2 * HALF`.
+/// Rows of `.0` bytes, in `HALF..=2 * HALF`.
 #[derive(Clone, Copy)]
 pub(crate) struct Halves<const HALF: usize>(usize);
 
@@ -168,12 +166,12 @@ impl<const HALF: usize> CopyRow for Halves<HALF> {
 
     #[inline(always)]
     unsafe fn copy(self, from: *const u8, to: *mut u8) {
-        // SAFETY: the caller's promise.
+        // SAFETY: by the caller's contract.
         unsafe { copy_halves::<HALF>(from, to, self.0) }
     }
 }
 
-/// Rows of this many bytes, two lines or more.
+/// Rows of `.0` bytes, two lines or more.
 #[derive(Clone, Copy)]
 pub(crate) struct Long(usize);
 
@@ -187,13 +185,13 @@ impl CopyRow for Long {
 
     #[inline(always)]
     unsafe fn copy(self, from: *const u8, to: *mut u8) {
-        // SAFETY: the caller's promise.
+        // SAFETY: by the caller's contract.
         unsafe { copy_long(from, to, self.0, None) }
     }
 
     #[inline(always)]
     unsafe fn copy_fetching(self, from: *const u8, to: *mut u8, row: usize, later: *const u8) {
-        // SAFETY: the caller's promise.
+        // SAFETY: by the caller's contract.
         unsafe { copy_long(from, to, row, Some(later)) }
     }
 }
@@ -254,7 +252,7 @@ impl RowLoop for MovePlaced {
             if ahead != 0 && i + ahead < n {
                 prefetch(rows.source(i + ahead), rows.row.min(FIRST_BYTES));
             }
-            // SAFETY: a row may be read at the source of row `i`, and does not overlap row `i` of the output.
+            // SAFETY: by the contract of `PlacedRows::new`, row `i < n` may be read, and does not overlap the output.
             unsafe { copy.copy(rows.source(i), out) };
             out = out.wrapping_offset(rows.to.step());
         }

@@ -27,11 +27,11 @@ impl RowLoop for MovePrefetching {
 fn run<C: CopyRow, const PACKED: bool>(job: &MoveJob<'_>, ahead: &ResolvedRows<'_>) {
     let (copy, row) = (C::of(job.row), C::BYTES.unwrap_or(job.row));
     let out_step = if PACKED { row as isize } else { job.out_step };
-    let (mut source, mut later) = (sources::<PACKED>(job, row), sources::<PACKED>(ahead.addresses(), row));
+    let (mut source, mut later) = (sources::<PACKED>(job, row), sources::<PACKED>(ahead.unchecked_job(), row));
     let ((first, rest), ahead) = (job.each_position().split_at(job.n.min(ahead.n())), ahead.positions());
     let mut out = job.out;
     for (&position, &next) in first.iter().zip(ahead) {
-        // SAFETY: the next row of the job: `row` bytes at both ends, which do not overlap.
+        // SAFETY: K1, K2 and K4 for the next row of the job, of `row` bytes.
         unsafe { copy.copy_fetching(source(position), out, row, later(next)) };
         out = out.wrapping_offset(out_step);
     }
@@ -39,13 +39,13 @@ fn run<C: CopyRow, const PACKED: bool>(job: &MoveJob<'_>, ahead: &ResolvedRows<'
         C::fetch(later(next), row);
     }
     for &position in rest {
-        // SAFETY: as before.
+        // SAFETY: K1, K2 and K4 for the next row of the job, of `row` bytes.
         unsafe { copy.copy(source(position), out) };
         out = out.wrapping_offset(out_step);
     }
 }
 
-/// The source address of each row of a job, by its position. Called once per row, in order.
+/// A function from the position of a row to its source address. It is called once per row of the job, in order.
 #[inline(always)]
 pub(super) fn sources<const PACKED: bool>(job: &MoveJob<'_>, row: usize) -> impl FnMut(i32) -> *const u8 {
     debug_assert!(!PACKED || job.stride == row as isize);

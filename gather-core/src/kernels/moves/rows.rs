@@ -8,9 +8,9 @@
 //! 33..=64: two of 32   65..=128: two of 64   129..=256: two of 128
 //! ```
 //!
-//! Rows beyond the second-level cache are prefetched: short rows as a whole. Of longer rows, a line is prefetched with
-//! every line of an earlier row that is moved. Prefetching a long row at once delays the moves until most of it has
-//! arrived (bench `matrix`).
+//! Rows beyond the second-level cache are prefetched: short rows at once, long rows line by line, with each line of an
+//! earlier row that is moved. Prefetching a long row at once delays the moves until most of it has arrived (bench
+//! `matrix`).
 
 use crate::kernels::level_fn::{LevelFn, Token};
 use crate::kernels::moves::placed::{Exactly, Halves, Long, RowSize, by_size};
@@ -51,9 +51,9 @@ impl LevelFn for MoveRows {
 #[inline(always)]
 pub(crate) unsafe fn copy_halves<const HALF: usize>(from: *const u8, to: *mut u8, row: usize) {
     let rest = row - HALF;
-    // SAFETY: the first `HALF <= row` bytes of both ends.
+    // SAFETY: by the caller's contract, for the first `HALF <= row` bytes of both ends.
     unsafe { copy_fixed::<HALF>(from, to) };
-    // SAFETY: the last `HALF` bytes of both ends begin at `row - HALF`, which is not negative.
+    // SAFETY: by the caller's contract, for the last `HALF` bytes of both ends, from `row - HALF >= 0` on.
     unsafe { copy_fixed::<HALF>(from.wrapping_add(rest), to.wrapping_add(rest)) };
 }
 
@@ -62,8 +62,8 @@ const ALIGNED_FROM: usize = 512;
 /// Bytes per step of a long copy.
 const STEP: usize = 2 * LINE;
 
-/// Copies `row` bytes, at least a [`STEP`]. All but the first and last bytes are written by whole lines: stores that
-/// straddle two lines take longer. Prefetches `row` bytes at `later` meanwhile, line by line.
+/// Copies `row` bytes, at least a [`STEP`]. Stores between both ends are aligned to lines, except in some rows of less
+/// than [`ALIGNED_FROM`] bytes: stores across two lines take longer. Prefetches `row` bytes at `later` meanwhile.
 ///
 /// # Safety
 /// `row >= STEP` bytes may be read at `from` and written at `to`, and do not overlap.
@@ -76,18 +76,18 @@ pub(crate) unsafe fn copy_long(from: *const u8, to: *mut u8, row: usize, later: 
         }
     };
     fetch(0, 1);
-    // SAFETY: the first line of both ends.
+    // SAFETY: by the caller's contract, for the first `LINE <= row` bytes of both ends.
     unsafe { copy_fixed::<LINE>(from, to) };
     // A step count that depends on the row's address is mispredicted.
     let varies = later.is_none() && row < ALIGNED_FROM && !row.is_multiple_of(LINE);
     let (mut at, last) = (if varies { LINE } else { LINE - to.addr() % LINE }, row - STEP);
     while at < last {
         fetch(at, STEP);
-        // SAFETY: `at + STEP < row`.
+        // SAFETY: by the caller's contract, since `at + STEP < row`.
         unsafe { copy_fixed::<STEP>(from.wrapping_add(at), to.wrapping_add(at)) };
         at += STEP;
     }
     fetch(last, STEP);
-    // SAFETY: the last `STEP` bytes of both ends.
+    // SAFETY: by the caller's contract, since `last + STEP == row`.
     unsafe { copy_fixed::<STEP>(from.wrapping_add(last), to.wrapping_add(last)) };
 }

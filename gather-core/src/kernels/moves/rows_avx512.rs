@@ -1,4 +1,4 @@
-//! Rows of up to 32 bytes with AVX-512: one load by a mask, which reads no byte past the row, and one store.
+//! Rows of 5 to 31 bytes with AVX-512: one load by a mask, which reads no byte past the row, and one store.
 //!
 //! ```text
 //! for each row but the last rows:    store a whole vector; the next rows overwrite its bytes past the row
@@ -6,8 +6,8 @@
 //! ```
 //!
 //! Stores by a mask take longer than overlapping stores. But overlapping stores must not pass the end of the job: the
-//! next bytes may be another thread's. Rows are moved as at the level AVX2 if they are not contiguous in the output, or
-//! have a constant size there. So are longer rows, whose vectors would mostly straddle two lines.
+//! next bytes may be another thread's. Other jobs are moved as at the level AVX2: jobs with a `next` slice or with gaps
+//! in the output, rows of 6, 12, 16 and 24 bytes, and longer rows, whose vectors would mostly straddle two lines.
 
 use crate::kernels::level_fn::{Avx512, LevelFn, Token};
 use crate::kernels::moves::rows::MoveRows;
@@ -60,13 +60,13 @@ fn each<V: MaskedBytes, const OVERLAPS: bool>(level: Avx512, job: &MoveJob<'_>, 
         if prefetch_distance != 0 {
             prefetch(job.source((i + prefetch_distance).min(n - 1)), row);
         }
-        // SAFETY: K2: the bytes of a row of data.
+        // SAFETY: K2: row `i < n` of data has `row` bytes.
         let bytes = V::load_first(level, unsafe { core::slice::from_raw_parts(job.source(i), row) });
         if OVERLAPS {
-            // SAFETY: K1: a vector that starts here ends inside the job, whose rows are contiguous.
+            // SAFETY: K1: `i < whole(..)`, so the vector ends inside the contiguous rows of the job.
             unsafe { bytes.store(job.target(i)) }
         } else {
-            // SAFETY: K1: the bytes of a row of the output.
+            // SAFETY: K1: row `i < n` of the output has `row` bytes.
             bytes.store_first(level, unsafe { core::slice::from_raw_parts_mut(job.target(i).cast(), row) });
         }
     }

@@ -26,7 +26,7 @@ impl LevelFn for StreamRows {
     fn call<Here: Token>(_: Here, (job, ahead): JobAndNext<'_>) {
         let row = job.row;
         debug_assert!(row >= LINE, "K9: rows of {row} bytes are not streamed");
-        let (mut from, mut next) = (sources::<false>(job, row), sources::<false>(ahead.addresses(), row));
+        let (mut from, mut next) = (sources::<false>(job, row), sources::<false>(ahead.unchecked_job(), row));
         let mut later = ahead.positions().iter();
         let mut rows = RowsToStream { step: job.out_step, left: job.n, is_begun: false, shared: SharedLine::new() };
         for (i, &position) in job.each_position().iter().enumerate() {
@@ -41,8 +41,8 @@ impl LevelFn for StreamRows {
     }
 }
 
-/// Bytes of the vectors that store rows non-temporally if nothing converts them. Longer vectors take more time here
-/// (workload `gather/embedding_50257x768_8k`), but less for lines of [`Pending`].
+/// Bytes of the vectors that store rows non-temporally without a conversion. Longer vectors take more time here
+/// (workload `gather/embedding_50257x768_8k`), but less time in [`Pending`].
 const ROW_VECTOR: usize = 16;
 
 /// The source and the target of a row.
@@ -68,7 +68,7 @@ impl StreamedRow {
     #[inline(always)]
     fn copy(self, at: usize, n: usize) {
         debug_assert!(at + n <= self.bytes);
-        // SAFETY: bytes of the row.
+        // SAFETY: by the invariant of `StreamedRow`, and callers keep `at + n <= bytes`.
         unsafe { self.to.wrapping_add(at).copy_from_nonoverlapping(self.from.wrapping_add(at), n) };
     }
 
@@ -76,7 +76,7 @@ impl StreamedRow {
     #[inline(always)]
     fn stream(self, at: usize) {
         debug_assert!(at + LINE <= self.bytes);
-        // SAFETY: a line of the row, aligned in the output. The callers of `StreamRows` fence.
+        // SAFETY: callers pass a line of the row that is aligned in the output. The callers of `StreamRows` fence.
         unsafe { stream_line::<ROW_VECTOR>(self.from.wrapping_add(at), self.to.wrapping_add(at)) };
     }
 
@@ -84,7 +84,7 @@ impl StreamedRow {
     #[inline(always)]
     fn line(self, at: usize) -> [u8; LINE] {
         debug_assert!(at + LINE <= self.bytes);
-        // SAFETY: bytes of the row; an array of bytes has no alignment.
+        // SAFETY: callers keep `at + LINE <= bytes`, the bytes of the row; an array of bytes has alignment 1.
         unsafe { self.from.wrapping_add(at).cast::<[u8; LINE]>().read() }
     }
 }
@@ -131,19 +131,20 @@ impl RowsToStream {
     }
 }
 
-/// Contiguous bytes of an output, collected until whole lines can be written by non-temporal stores. Dropping it writes
-/// the remaining bytes and fences, also if a map panics, so that no element is left half written.
+/// Contiguous bytes of an output, collected until whole lines can be written by non-temporal stores. Its drop writes
+/// the remaining bytes and fences, even if a map panics, so that no element is left half written.
 #[repr(C, align(64))]
 pub(crate) struct Pending<const VECTOR: usize> {
     buffer: [MaybeUninit<u8>; BUFFER],
     /// The target of byte 0 of the buffer: the start of a line.
     to: *mut u8,
-    /// The pending bytes are `buffer[begin..end]`, and `begin < LINE`.
+    /// The start of the pending bytes `buffer[begin..end]`, below `LINE`.
     begin: usize,
+    /// The end of the pending bytes.
     end: usize,
 }
 
-/// A line before the bytes that are added, for pending bytes, and a line after them, which is copied with them.
+/// Bytes of a `take`, with a line for pending bytes before them, and a line after them, which `take` may copy.
 const BUFFER: usize = STREAMED_AT_ONCE + 2 * LINE;
 
 impl<const VECTOR: usize> Pending<VECTOR> {
@@ -182,8 +183,8 @@ impl<const VECTOR: usize> Pending<VECTOR> {
             at = LINE;
         }
         while at + LINE <= end {
-            // SAFETY: a line of the buffer, all of it pending, which may be written to an aligned line of the output.
-            // Dropping fences. The caller of `new` promised the vectors.
+            // SAFETY: a line of pending bytes, which may be written to an aligned line of the output. `drop` fences. By
+            // the contract of `new`, the machine has the vectors.
             unsafe { stream_line::<VECTOR>(from.wrapping_add(at), to.wrapping_add(at)) };
             at += LINE;
         }
@@ -198,7 +199,7 @@ impl<const VECTOR: usize> Pending<VECTOR> {
     fn write(&self, end: usize) {
         debug_assert!((self.begin..=self.end).contains(&end));
         let (from, to) = (self.buffer.as_ptr().wrapping_add(self.begin).cast(), self.to.wrapping_add(self.begin));
-        // SAFETY: these bytes have been taken: they are initialised in the buffer, and may be written in the output.
+        // SAFETY: `take` has received these bytes, initialised; by the contract of `new` they may be written.
         unsafe { to.copy_from_nonoverlapping(from, end - self.begin) }
     }
 }
@@ -230,7 +231,7 @@ impl SharedLine {
     #[inline(always)]
     fn put(&mut self, at: usize, bytes: [u8; LINE]) {
         debug_assert!(at <= 2 * LINE);
-        // SAFETY: `at + LINE <= 3 * LINE`.
+        // SAFETY: callers keep `at <= 2 * LINE`, so the bytes end in the buffer of `3 * LINE`.
         unsafe { self.0.as_mut_ptr().wrapping_add(at).cast::<[u8; LINE]>().write(bytes) };
     }
 }

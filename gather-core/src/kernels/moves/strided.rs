@@ -14,10 +14,8 @@ pub(crate) struct StridedRows {
 }
 
 impl StridedRows {
-    /// Rows of `row` bytes, `from_step` bytes apart.
-    ///
     /// # Safety
-    /// `to` has rows of `row` bytes. For each, a row may be read at its source, and does not overlap `to`.
+    /// `to` has rows of `row` bytes. `row` bytes may be read at each source, and do not overlap `to`.
     #[inline(always)]
     pub(crate) unsafe fn new(from: *const u8, from_step: isize, to: OutputRows, row: usize) -> Self {
         StridedRows { from, from_step, to, row }
@@ -30,7 +28,7 @@ impl StridedRows {
         let (copy, mut to) = (C::of(row), rows.at());
         for _ in 0..rows.n() {
             meanwhile();
-            // SAFETY: one of the `n` rows: the source may be read, the target written, and they do not overlap.
+            // SAFETY: by the contract of `new`, row `i < n` may be read and written, and the two do not overlap.
             unsafe { copy.copy(from, to) };
             (from, to) = (from.wrapping_offset(from_step), to.wrapping_offset(rows.step()));
         }
@@ -48,8 +46,8 @@ impl RowLoop for MoveStrided {
     }
 }
 
-/// Moves rows to or from contiguous rows. At the other end, where rows are too far apart for the hardware to guess,
-/// prefetches the row `distance` further.
+/// Moves rows to or from contiguous rows. Prefetches the row `distance` further at the other end, where rows are too
+/// far apart for the hardware to prefetch.
 pub(crate) fn pack_rows(rows: &StridedRows, distance: usize) {
     let &StridedRows { from, from_step, to, row } = rows;
     let (apart, step) = if from_step == row as isize { (to.at().cast_const(), to.step()) } else { (from, from_step) };

@@ -3,7 +3,7 @@
 //! ```text
 //! 4 bytes, <= 8 entries    vpermd
 //! 4 bytes, <= 16 entries   two vpermd, blended by bit 3 of the index
-//! 8 bytes, <= 8 entries    the same with pairs of 4-byte indices (2i, 2i + 1)
+//! 8 bytes, <= 8 entries    two vpermd by pairs of 4-byte indices (2i, 2i + 1), blended by bit 3
 //! 1 byte,  <= 256 entries  a chain of pshufb over tables T0, T1, .. of 16 entries
 //! ```
 //!
@@ -18,7 +18,7 @@
 //!
 //! One-byte indices are looked up directly, checked 32 at a time; others are resolved to positions first. The scalar
 //! loop is bound by two loads and a store per element. Shuffles take about as long as copying the output. No read
-//! passes the end of data: a table that is not whole vectors is copied to the stack first.
+//! passes the end of data: the table is copied to the stack first, padded with zeros.
 
 #![forbid(unsafe_code)]
 
@@ -33,7 +33,6 @@ use crate::kernels::words::{Eight, Words};
 use crate::kernels::x86::__m256i;
 use crate::types::index::Index;
 
-/// Bytes of a vector.
 const VECTOR: usize = 32;
 
 /// Maximum entries for elements of `bytes` bytes; 0 if there is no lookup.

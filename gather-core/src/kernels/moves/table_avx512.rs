@@ -21,7 +21,6 @@ use crate::kernels::nest::rows::MoveJob;
 use crate::kernels::x86::{__m256i, __m512i, MaskedBytes};
 use crate::types::index::Index;
 
-/// Bytes of a vector.
 const VECTOR: usize = 64;
 
 /// Maximum entries for elements of `bytes` bytes; 0 if there is no lookup.

@@ -11,7 +11,7 @@ use crate::types::level::Available;
 use crate::types::method::Method;
 use crate::types::policy::KernelPolicy;
 
-/// One loop of a loop nest, outermost first; the last is the inner loop. Strides are in bytes.
+/// One loop of a loop nest; steps are in bytes. Nests list loops outermost first, and the inner loop last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Loop {
     pub n: usize,
@@ -38,7 +38,7 @@ pub(crate) struct Component {
     pub(crate) index: isize,
 }
 
-/// Addresses in the three tensors. Steps wrap: a cursor may point past an end, and is dereferenced only inside.
+/// Addresses in the three tensors. Steps wrap: a cursor may point past an end, where it is not dereferenced.
 #[derive(Clone, Copy, Debug)]
 pub struct Cursor {
     pub(crate) out: *mut u8,
@@ -47,7 +47,7 @@ pub struct Cursor {
 }
 
 impl Cursor {
-    /// One iteration of `along` further.
+    /// The cursor one iteration of `along` further.
     #[inline(always)]
     #[must_use]
     pub fn step(&self, along: &Loop) -> Cursor {
@@ -58,7 +58,7 @@ impl Cursor {
         }
     }
 
-    /// `count` iterations of `along` further.
+    /// The cursor `count` iterations of `along` further.
     #[inline(always)]
     pub(crate) fn skip(self, along: &Loop, count: usize) -> Cursor {
         let count = count as isize;
@@ -83,20 +83,20 @@ pub(crate) struct KernelSpec {
     pub(crate) policy: KernelPolicy,
     /// The bytes repeated over a row to fill it under `Missing::Fill`; else empty.
     pub(crate) fill: ElementBytes,
-    /// Whether rows are contiguous in the output and elements in data, which the inner loop does not move.
+    /// Whether output rows and elements of data are contiguous, and the inner loop does not move data.
     pub(crate) packed: bool,
     /// Whether index tuples and their components are contiguous, and scales positive.
     pub(crate) adjacent_tuples: bool,
-    /// Prefetch distance, in rows or in indices and output elements; 0 for none.
+    /// Prefetch distance in rows; 0 for none. `Gathered` prefetches indices and output, other methods rows of data.
     pub(crate) prefetch_distance: usize,
-    /// Prefetch distance of indices and output, or of a scatter's updates, in outer coordinates; 0 for none. With
+    /// Prefetch distance of indices and output (of a scatter: updates) in outer coordinates; 0 for none. With
     /// `offsets_first`, output is prefetched at distance 0.
     pub(crate) outer_prefetch_distance: usize,
-    /// Whether the indices of several rows become offsets before their first element is loaded, for panels smaller than
+    /// Whether the indices of several rows become offsets before the first element is loaded, for panels smaller than
     /// the second-level cache.
     #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "for levels that gather"))]
     pub(crate) offsets_first: bool,
-    /// Bytes of data that one outer coordinate's indices reach, if the next coordinate's are prefetched; else 0.
+    /// Bytes of data that the indices of one outer coordinate reach, if data of the next is prefetched; else 0.
     pub(crate) next_slice_bytes: usize,
     /// Elements of data that the indices reach under `Method::Table`; else 0.
     pub(crate) table_entries: usize,
@@ -211,7 +211,7 @@ impl<'a> IndexArgs<'a> {
     /// The same arguments with other params.
     ///
     /// # Safety
-    /// K8 holds for `params`.
+    /// K8 holds for `params`; in a scatter, S3 and S4.
     #[inline(always)]
     pub(crate) unsafe fn given(self, params: *const ()) -> Self {
         IndexArgs { params, ..self }
@@ -286,9 +286,8 @@ impl<'a> IndexArgs<'a> {
         assert!(self.takes(*method), "K9: {method} was chosen for what it does not take: {self:?}");
     }
 
-    /// Whether the output does not overlap data (K4), by the bounds of the loops. If output rows are contiguous,
-    /// neither the first nor the last row of data overlaps them. With gaps, output and data may alternate in memory. A
-    /// null `data` is never read.
+    /// Whether the output does not overlap data (K4), as far as the loops show. If output rows are contiguous, neither
+    /// the first nor the last row of data may overlap them. With gaps, output and data may alternate in memory.
     #[cfg(debug_assertions)]
     fn is_apart(&self) -> bool {
         if self.origin.data.is_null() {
@@ -304,7 +303,7 @@ impl<'a> IndexArgs<'a> {
         let along = |step: fn(&Loop) -> isize| self.loops.iter().map(move |l| (l.n as i128 - 1) * step(l) as i128);
         let KernelSpec { row, components, conversion, .. } = self.spec;
         let out = reach(self.origin.out.addr(), &mut along(|l| l.out), *row);
-        // Contiguous rows overlap nowhere. Updates of a scatter, which are its output here, may.
+        // Whether output rows are contiguous and do not overlap. Updates of a scatter, its `out`, may overlap.
         let mut loops: SmallVec<[_; 6]> =
             self.loops.iter().map(|l| (l.out.unsigned_abs(), l.n)).filter(|&(_, n)| n > 1).collect();
         loops.sort_unstable();
@@ -314,7 +313,7 @@ impl<'a> IndexArgs<'a> {
             extent = extent.saturating_mul(n);
             follows
         });
-        // Data that no index reaches may be anywhere: nothing is read.
+        // If all scales are 0, an axis may have no elements: data is not read then, and may be anywhere.
         if !dense || components.iter().all(|c| c.scale == 0) {
             return true;
         }
@@ -437,8 +436,8 @@ impl Conversion {
     }
 }
 
-/// Whether a kernel has completed: each row of a gather has been written, and each update of a scatter reduced, or
-/// skipped by its policy. A run with an incomplete kernel has met a missing index, and fails.
+/// Whether a kernel has completed: it has written each row of a gather, and reduced each update of a scatter or skipped
+/// it by its policy. If not, an index was out of range, and the run fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub struct Outcome {

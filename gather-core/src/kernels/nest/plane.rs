@@ -8,7 +8,7 @@ use crate::types::index::Index;
 
 /// A plane of a loop nest: the inner loop and the loop around it, at one coordinate of the loops around both.
 ///
-/// The cursor is borrowed: copying a cursor that has just been written field by field would wait for the stores.
+/// The cursor is borrowed: a copy soon after its fields were stored would wait for the stores.
 #[derive(Clone, Copy)]
 pub struct Plane<'a> {
     args: &'a IndexArgs<'a>,
@@ -63,9 +63,9 @@ impl<'a> Plane<'a> {
     }
 }
 
-/// The planes of a loop nest at one iteration of each of its outer loops; `LOOPS` loops around a plane remain.
+/// The planes of a loop nest at one coordinate of the loops entered so far; `LOOPS` loops around the planes remain.
 ///
-/// Made only of arguments and steps along their loops, so that the cursor is at a coordinate of them.
+/// Invariant: the cursor is at that coordinate. [`Planes::of`] and [`Planes::along`] alone make values.
 #[derive(Clone, Copy)]
 pub(crate) struct Planes<'a, const LOOPS: usize> {
     args: &'a IndexArgs<'a>,
@@ -116,7 +116,7 @@ pub(in crate::kernels) fn outermost<T, const LOOPS: usize, const REST: usize>(lo
     (&loops[0], loops.last_chunk().expect("all loops but the first"))
 }
 
-/// [`Plane::strips`].
+/// The strips of a plane, one for each iteration of its outer loop: [`Plane::strips`].
 #[derive(Clone, Copy)]
 pub(crate) struct Strips<'a> {
     next: Strip<'a>,
@@ -206,13 +206,13 @@ impl<'a> Strip<'a> {
 
     /// The iterations from `first <= n` on.
     #[inline(always)]
-    pub(crate) fn from(&self, first: usize) -> Self {
+    pub(crate) fn skip(&self, first: usize) -> Self {
         debug_assert!(first <= self.n);
         Strip { at: self.at.skip(self.args.inner(), first), n: self.n - first, ..*self }
     }
 
     #[inline(always)]
-    pub(crate) fn first(&self, n: usize) -> Self {
+    pub(crate) fn take(&self, n: usize) -> Self {
         debug_assert!(n <= self.n);
         Strip { n, ..*self }
     }
@@ -252,7 +252,7 @@ impl<'a> Strip<'a> {
         Indices { at, stride: self.args.inner().index, n: self.n }
     }
 
-    /// The slice of the next outer coordinate's data to prefetch while the rows from `done` on are moved.
+    /// The data of the next outer coordinate, to prefetch while the rows from `done` on are moved.
     #[inline(always)]
     pub(crate) fn next_slice(&self, done: usize) -> NextSlice {
         let args = self.args;
@@ -308,14 +308,14 @@ impl Indices {
         Indices { at: self.place(first), n, ..*self }
     }
 
-    /// The same indices with a constant stride, if values of `bytes` bytes are contiguous.
+    /// The same indices with the stride `bytes`, a constant; `None` if their stride is another.
     #[inline(always)]
     pub(crate) fn contiguous(&self, bytes: usize) -> Option<Self> {
         let stride = bytes as isize;
         if self.stride == stride { Some(Indices { stride, ..*self }) } else { None }
     }
 
-    /// The same indices with a constant stride; the plan found them contiguous (K9).
+    /// The same indices with the stride `size_of::<I>()`, a constant: they are contiguous (K9).
     #[inline(always)]
     pub(crate) fn adjacent<I: Index>(&self) -> Self {
         let stride = size_of::<I>() as isize;
@@ -328,7 +328,7 @@ impl Indices {
     #[inline(always)]
     pub(crate) fn load<I: Index, W: Words>(&self, at: usize, like: W) -> words::IndexWords<W> {
         debug_assert!(at + W::N <= self.n && self.stride == size_of::<I>() as isize);
-        // SAFETY: `N` of the `n` indices, contiguous, of the index type. `like` shows that the machine has the level.
+        // SAFETY: K3: callers keep `at + N <= n`, and indices are contiguous. `like` proves the level.
         unsafe { words::IndexWords::load(like, self.at.cast::<I>().wrapping_add(at)) }
     }
 
@@ -336,7 +336,7 @@ impl Indices {
     #[inline(always)]
     pub(crate) fn read<I: Index>(&self, i: usize) -> I {
         debug_assert!(i < self.n);
-        // SAFETY: `i < n`, and `I` has the bytes of the index type.
+        // SAFETY: K3: callers keep `i < n`, and `I` has the size of the index type.
         unsafe { self.place(i).cast::<I>().read_unaligned() }
     }
 

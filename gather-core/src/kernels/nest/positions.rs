@@ -2,10 +2,10 @@
 
 use core::mem::MaybeUninit;
 
-/// Indices resolved at once. Their positions take 2 KiB, a small part of any first-level cache.
+/// Maximum indices of a block. Their positions take 2 KiB, a small part of any first-level cache.
 pub(crate) const BLOCK: usize = 512;
 
-/// A buffer for the positions of a block, aligned to a line: reads soon after a write across two lines are slow.
+/// A buffer for the positions of a block, aligned to a line: a read soon after a store across two lines is slow.
 #[repr(align(64))]
 pub(crate) struct Positions([MaybeUninit<i32>; BLOCK]);
 
@@ -40,20 +40,20 @@ impl Positions {
     #[inline(always)]
     pub(crate) unsafe fn written(&mut self, n: usize) -> &mut [i32] {
         debug_assert!(n <= BLOCK);
-        // SAFETY: the buffer has `n <= BLOCK` positions, which have been written.
+        // SAFETY: by the caller's contract, the first `n` positions have been written, so `n <= BLOCK`.
         unsafe { core::slice::from_raw_parts_mut(self.as_mut_ptr(), n) }
     }
 }
 
-/// Whether an index of a resolved block is out of range, and how its position in [`Positions`] says so.
+/// Whether an index of a resolved block is out of range, and which positions mark such an index.
 #[derive(Clone, Copy)]
 pub(crate) struct Block {
     has_bad: bool,
-    /// Positions below it mark an index out of range. Used only if `has_bad`.
+    /// Positions below `least` mark an index out of range, if `has_bad`.
     least: i32,
 }
 
-/// The position of a tuple out of range. Valid positions may be negative, if scales are.
+/// The position of a tuple out of range: -1 may be a valid position, if scales are negative.
 pub(in crate::kernels) const BAD_TUPLE: i32 = i32::MIN;
 
 impl Block {
@@ -67,25 +67,25 @@ impl Block {
         self.has_bad
     }
 
-    /// Positions below this one mark an index out of range, if `has_bad`.
+    /// Positions below `least` mark an index out of range, if [`Block::has_bad`].
     #[inline(always)]
     pub(crate) fn least(&self) -> i32 {
         self.least
     }
 
-    /// Whether a position marks an index out of range, if `has_bad`.
+    /// Whether a position marks an index out of range, if [`Block::has_bad`].
     #[inline(always)]
     pub(crate) fn is_bad(&self, position: i32) -> bool {
         position < self.least
     }
 
-    /// Notes whether an index is out of range, and resolved to -1.
+    /// Notes whether an index is out of range, with -1 as its position.
     #[inline(always)]
     pub(crate) fn note(&mut self, out_of_range: bool) {
         *self = Block { has_bad: out_of_range, least: 0 };
     }
 
-    /// Notes that a tuple is out of range, and resolved to [`BAD_TUPLE`].
+    /// Notes that a tuple is out of range, with [`BAD_TUPLE`] as its position.
     #[inline(always)]
     pub(in crate::kernels) fn note_bad_tuple(&mut self) {
         *self = Block { has_bad: true, least: BAD_TUPLE + 1 };

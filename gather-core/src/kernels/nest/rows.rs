@@ -10,8 +10,7 @@ use crate::kernels::prefetch::{NextSlice, STEP};
 /// Rows to move: from `data + i · data_step + stride · positions[i]` to `out + i · out_step`, for `i < n`. Every
 /// position is in range: each row of data may be read (K2), and each row of the output written (K1, K4).
 ///
-/// The positions are borrowed for `'p`, and not overwritten before its end. Fields are read by [`Deref`], never
-/// changed.
+/// The positions are borrowed for `'p`: nothing overwrites them. [`Deref`] gives the fields, to read only.
 #[derive(Clone, Copy)]
 pub struct MoveJob<'p> {
     fields: MoveFields,
@@ -26,18 +25,18 @@ pub struct MoveFields {
     pub(crate) data: *const u8,
     pub(crate) data_step: isize,
     pub(crate) positions: *const i32,
-    /// The position along the axis that 0 stands for: not 0 if `data` has been moved there.
+    /// The position of `data` along the axis, to which positions are added.
     first_position: usize,
     pub(crate) stride: isize,
     pub(crate) n: usize,
     pub(crate) row: usize,
     /// Prefetch distance in rows; 0 for none.
     pub(crate) prefetch_distance: usize,
-    /// Whether rows are contiguous in the output and elements in data, which the loop does not step through.
+    /// Whether output rows and elements of data are contiguous, by the plan.
     pub(crate) packed: bool,
     /// Elements of data that the indices reach under `Method::Table`; else 0.
     pub(crate) table_entries: usize,
-    /// Other memory to prefetch meanwhile.
+    /// Data of the next outer coordinate, to prefetch while the rows are moved.
     pub(crate) next: NextSlice,
     block: Block,
 }
@@ -60,12 +59,11 @@ impl<'p> MoveJob<'p> {
     pub(crate) unsafe fn of_one(strip: &Strip<'_>, position: i64, zero: &'p i32) -> Self {
         debug_assert!(*zero == 0 && strip.n() > 0);
         let data = strip.at().data.wrapping_offset(strip.args().stride().wrapping_mul(position as isize));
-        // SAFETY: position 0 of data that starts at a position in range.
-        let rows = unsafe { ResolvedRows::new(&strip.first(1), zero, NextSlice::NONE, Block::new()) };
+        // SAFETY: the only position is `*zero`, which is in range of every axis (K5) and borrowed for `'p`.
+        let rows = unsafe { ResolvedRows::new(&strip.take(1), zero, NextSlice::NONE, Block::new()) };
         rows.0.with(MoveFields { data, first_position: position as usize, ..*rows.0 })
     }
 
-    /// The same positions with other fields.
     #[inline(always)]
     fn with(self, fields: MoveFields) -> Self {
         MoveJob { fields, ..self }
@@ -76,14 +74,14 @@ impl<'p> MoveJob<'p> {
         if self.n == 0 {
             return &[];
         }
-        // SAFETY: `n` positions have been written, and stay for `'p`.
+        // SAFETY: by `ResolvedRows::new`, `n` positions have been written and stay for `'p`.
         unsafe { core::slice::from_raw_parts(self.positions, self.n) }
     }
 
     #[inline(always)]
     pub(crate) fn position(&self, i: usize) -> i32 {
         debug_assert!(i < self.n);
-        // SAFETY: `i < n`, the number of positions.
+        // SAFETY: callers keep `i < n`, and `n` positions have been written (`ResolvedRows::new`).
         unsafe { self.positions.wrapping_add(i).read() }
     }
 
@@ -108,7 +106,7 @@ impl<'p> MoveJob<'p> {
 
     /// The rows from `first <= n` on.
     #[inline(always)]
-    pub(crate) fn from(&self, first: usize) -> MoveJob<'p> {
+    pub(crate) fn skip(&self, first: usize) -> MoveJob<'p> {
         debug_assert!(first <= self.n);
         let by = first as isize;
         self.with(MoveFields {
@@ -116,22 +114,22 @@ impl<'p> MoveJob<'p> {
             data: self.data.wrapping_offset(self.data_step.wrapping_mul(by)),
             positions: self.positions.wrapping_add(first),
             n: self.n - first,
-            next: self.next.from(first / STEP),
+            next: self.next.skip(first / STEP),
             ..**self
         })
     }
 
-    /// The same rows as resolved rows, all in range.
+    /// The same rows as [`ResolvedRows`], all in range.
     #[inline(always)]
     pub(crate) fn resolved(self) -> ResolvedRows<'p> {
         ResolvedRows(self)
     }
 
-    /// The rows to prefetch while the job is moved: empty if the distance is 0.
+    /// The rows from `prefetch_distance` on, to prefetch while the job is moved; no rows if the distance is 0.
     #[inline(always)]
     pub(crate) fn later(&self) -> ResolvedRows<'p> {
         let distance = if self.prefetch_distance == 0 { self.n } else { self.prefetch_distance.min(self.n) };
-        ResolvedRows(self.from(distance))
+        ResolvedRows(self.skip(distance))
     }
 
     /// The same rows without other memory to prefetch.
@@ -158,7 +156,7 @@ impl<'p> MoveJob<'p> {
     }
 
     #[inline(always)]
-    pub(crate) fn first(&self, n: usize) -> MoveJob<'p> {
+    pub(crate) fn take(&self, n: usize) -> MoveJob<'p> {
         debug_assert!(n <= self.n);
         self.with(MoveFields { n, ..**self })
     }
@@ -173,8 +171,8 @@ impl<'p> ResolvedRows<'p> {
     /// The rows of a strip with resolved positions.
     ///
     /// # Safety
-    /// A position has been written at `positions` for every iteration of the strip, and stays for `'p`. It is in range,
-    /// or marks an index out of range, as `block` says.
+    /// A position has been written at `positions` for every iteration of the strip, and stays for `'p`. Each position
+    /// is in range, or `block` marks it as out of range.
     #[inline(always)]
     pub(crate) unsafe fn new(strip: &Strip<'_>, positions: *const i32, next: NextSlice, block: Block) -> Self {
         let (args, at) = (strip.args(), strip.at());
@@ -200,8 +198,8 @@ impl<'p> ResolvedRows<'p> {
 
     #[inline(always)]
     pub(crate) fn none(strip: &Strip<'_>) -> Self {
-        // SAFETY: there are no iterations, and no positions.
-        unsafe { ResolvedRows::new(&strip.first(0), core::ptr::null(), NextSlice::NONE, Block::new()) }
+        // SAFETY: the strip has no iterations, so no position is read.
+        unsafe { ResolvedRows::new(&strip.take(0), core::ptr::null(), NextSlice::NONE, Block::new()) }
     }
 
     /// All rows, if every index is in range.
@@ -228,13 +226,13 @@ impl<'p> ResolvedRows<'p> {
     /// An empty job: nothing is moved.
     #[inline(always)]
     pub(crate) fn nothing(&self) -> MoveJob<'p> {
-        self.0.first(0)
+        self.0.take(0)
     }
 
     /// No rows: nothing is prefetched.
     #[inline(always)]
     pub(crate) fn without_rows(&self) -> ResolvedRows<'p> {
-        ResolvedRows(self.0.first(0))
+        ResolvedRows(self.0.take(0))
     }
 
     #[inline(always)]
@@ -242,10 +240,10 @@ impl<'p> ResolvedRows<'p> {
         self.0.each_position()
     }
 
-    /// The addresses of the rows, including rows out of range: the one [`MoveJob`] whose rows may not all be read. For
-    /// functions that compare positions with [`Block::is_bad`].
+    /// All rows as a job, including rows out of range, which must not be read. For functions that compare positions
+    /// with [`Block::is_bad`], or only prefetch.
     #[inline(always)]
-    pub(in crate::kernels) fn addresses(&self) -> &MoveJob<'p> {
+    pub(in crate::kernels) fn unchecked_job(&self) -> &MoveJob<'p> {
         &self.0
     }
 
@@ -258,14 +256,14 @@ impl<'p> ResolvedRows<'p> {
     #[inline(always)]
     pub(crate) fn outputs(&self) -> OutputRows {
         let MoveFields { out, out_step, n, .. } = *self.0;
-        // SAFETY: K1: the `n` rows of the output.
+        // SAFETY: K1: these are the output rows of the strip given to `ResolvedRows::new`, or a part of them.
         unsafe { OutputRows::new(out, out_step, n) }
     }
 
     /// Rows `first..first + n`, whose indices are in range.
     #[inline(always)]
     pub(crate) fn run(&self, first: usize, n: usize) -> MoveJob<'p> {
-        let run = self.0.from(first).first(n);
+        let run = self.0.skip(first).take(n);
         debug_assert!((0..n).all(|i| !self.0.block.is_bad(run.position(i))));
         run
     }
@@ -281,15 +279,15 @@ impl<'p> ResolvedRows<'p> {
         MoveJob { fields: MoveFields { positions: buffer.as_ptr(), ..*self.0 }, held: PhantomData }
     }
 
-    /// No rows yet of a strip that is resolved chunk by chunk into the buffer at `positions`.
+    /// The empty rows before the first chunk of a strip, whose chunks are resolved into the buffer at `positions`.
     #[inline(always)]
     pub(crate) fn before(strip: &Strip<'_>, positions: *const i32, next: NextSlice) -> Self {
-        // SAFETY: there are no iterations, and no positions.
-        unsafe { ResolvedRows::new(&strip.first(0), positions, next, Block::new()) }
+        // SAFETY: the strip has no iterations, so no position is read.
+        unsafe { ResolvedRows::new(&strip.take(0), positions, next, Block::new()) }
     }
 
-    /// Advances to the next `n` rows, resolved into the same buffer; nothing uses the previous rows any more. Fields
-    /// are written one by one: a copy of the whole would load fields that were just written.
+    /// Advances to the next `n` rows, resolved into the same buffer; the previous rows are not used any more. Fields
+    /// are written one by one: a copy of all fields would wait for these stores.
     ///
     /// # Safety
     /// As for [`ResolvedRows::new`], for the `n` iterations after these rows in their strip.
@@ -299,7 +297,7 @@ impl<'p> ResolvedRows<'p> {
         let by = *done as isize;
         *out = out.wrapping_offset(out_step.wrapping_mul(by));
         *data = data.wrapping_offset(data_step.wrapping_mul(by));
-        *next = next.from(*done / STEP);
+        *next = next.skip(*done / STEP);
         (*done, *blocks) = (n, block);
     }
 }

@@ -22,7 +22,7 @@ pub trait Combine: 'static {
     type Item: Element;
     /// The name.
     const NAME: &'static str = "built in";
-    /// The identity: `combine(IDENTITY, new)` equals `first(new)`, if there is one.
+    /// The identity, if there is one: `combine(IDENTITY, new)` equals `first(new)`.
     const IDENTITY: Option<Self::Item> = None;
 
     /// Whether bags weigh values, by [`times`](Self::times).
@@ -37,7 +37,7 @@ pub trait Combine: 'static {
     /// The new value of the element.
     fn combine(kept: Self::Item, new: Self::Item) -> Self::Item;
 
-    /// The value after the first update if the element itself does not count.
+    /// The value after the first update without `include_self`, or after the first row of a bag.
     #[inline(always)]
     fn first(new: Self::Item) -> Self::Item {
         new
@@ -49,7 +49,7 @@ pub(crate) trait Accumulate: 'static {
     type Item: Copy + 'static;
     /// An intermediate result.
     type Sum: Copy + 'static;
-    /// The identity: `plus(IDENTITY, new)` equals `begin(new)`, if there is one.
+    /// The identity, if there is one: `plus(IDENTITY, new)` equals `begin(new)`.
     const IDENTITY: Option<Self::Sum> = None;
     /// Whether a whole row is widened before it is added: widening takes many operations, and compilers vectorise a
     /// loop over slices.
@@ -68,7 +68,7 @@ pub(crate) trait Accumulate: 'static {
         to.iter_mut().zip(from).for_each(|(to, from)| *to = Self::widen(from.0));
     }
 
-    /// Widens `N` elements, by the level's conversion of halves.
+    /// Widens `N` elements; halves by the conversion of the level.
     #[inline(always)]
     fn widen_chunk<const N: usize>(_: impl Token, from: &[Unaligned<Self::Item>; N]) -> [Self::Sum; N] {
         let mut to = [Self::widen(from[0].0); N];
@@ -84,7 +84,7 @@ pub(crate) trait Accumulate: 'static {
         new
     }
 
-    /// The sum after the first update, already widened, if the element itself does not count.
+    /// The sum after the first update, already widened, without `include_self`, or after the first row of a bag.
     fn begin(new: Self::Sum) -> Self::Sum;
 
     /// The sum after another update, already widened.
@@ -93,7 +93,7 @@ pub(crate) trait Accumulate: 'static {
     /// The element from a sum of `count` elements.
     fn end(sum: Self::Sum, count: usize) -> Self::Item;
 
-    /// The elements from `N` sums, by the level's conversion of halves.
+    /// The elements from `N` sums; halves by the conversion of the level.
     #[inline(always)]
     fn end_chunk<const N: usize>(_: impl Token, sums: &[Self::Sum; N], count: usize) -> [Unaligned<Self::Item>; N] {
         let mut to = [Unaligned(Self::end(sums[0], count)); N];
@@ -148,9 +148,9 @@ pub(in crate::kernels::reduce) fn weigh<A: Accumulate, const WEIGHTED: bool>(new
     if WEIGHTED { A::times(new, weight) } else { new }
 }
 
-/// A compiler fence between the loads of elements and the stores of results. Without it, compilers make masked
-/// stores for minima and maxima, which many processors split. They also turn some loops over two vectors into one
-/// vector with shuffles (`find_cliffs --case 1:1655`).
+/// A compiler fence between the loads of elements and the stores of results. Without it, compilers make masked stores
+/// for minima and maxima, which many processors split. Compilers also turn some loops over two vectors into one vector
+/// with shuffles (`find_cliffs --case 1:1655`).
 #[inline(always)]
 pub(in crate::kernels::reduce) fn between_ends() {
     compiler_fence(Ordering::SeqCst);

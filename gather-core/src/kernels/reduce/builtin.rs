@@ -2,7 +2,7 @@
 //!
 //! A *finder* returns the reductions of one type. A constant names the finder of a type, so a call with types known to
 //! the compiler links only the reductions of its numbers. Scatters and bags have separate finders
-//! (`scatter/finders.rs`, `bag/finders.rs`). Finders are not inlined: a user's crate would compile the reductions
+//! (`scatter/finders.rs`, `bag/finders.rs`). Finders are not inlined, since a user's crate would compile the reductions
 //! again.
 
 #![forbid(unsafe_code)]
@@ -62,7 +62,7 @@ macro_rules! reductions {
                 })
             }
 
-            /// The finder of a number. Its functions are compiled where this is evaluated.
+            /// The finder of a number. Its functions are compiled in the crate that evaluates this function.
             #[inline]
             const fn finder(number: BuiltIn) -> Finder<$Fns> {
                 match number {

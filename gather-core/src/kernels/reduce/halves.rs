@@ -21,7 +21,7 @@ pub(super) fn widen<T: Half, const N: usize>(level: impl Token, from: &[Unaligne
         && let Some(level) = level.avx2()
     {
         for (to, from) in to.as_chunks_mut::<8>().0.iter_mut().zip(from.as_chunks::<8>().0) {
-            // SAFETY: eight numbers of the same type, and writing to them initialises them.
+            // SAFETY: eight `f32`, with a lesser alignment; `write` only initialises them.
             let to = unsafe { &mut *ptr::from_mut(to).cast::<[MaybeUninit<Unaligned<f32>>; 8]>() };
             <f32 as Stored<__m256>>::write(T::read(level, from), to);
         }
@@ -42,9 +42,9 @@ pub(super) fn narrow<T: Half, const N: usize>(level: impl Token, from: &[f32; N]
         && let Some(level) = level.avx2()
     {
         for (to, from) in to.as_chunks_mut::<8>().0.iter_mut().zip(from.as_chunks::<8>().0) {
-            // SAFETY: eight numbers of the same type, with a lesser alignment.
+            // SAFETY: eight `f32`, with a lesser alignment.
             let from = unsafe { &*ptr::from_ref(from).cast::<[Unaligned<f32>; 8]>() };
-            // SAFETY: eight halves of the same type, and writing to them initialises them.
+            // SAFETY: eight `Unaligned<T>`; `write` only initialises them.
             let to = unsafe { &mut *ptr::from_mut(to).cast::<[MaybeUninit<Unaligned<T>>; 8]>() };
             <T as Stored<__m256>>::write(f32::read(level, from), to);
         }

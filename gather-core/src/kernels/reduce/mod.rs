@@ -3,7 +3,7 @@
 //! | module | contents |
 //! |---|---|
 //! | `scatter` | updates into rows of a destination, and the contract S1 to S4 |
-//! | `bag` | rows of a table into one row per bag, and the contract B1 to B7 |
+//! | `bag` | rows of a table into one row per bag, and the contract B1 to B8 |
 //! | `accumulate` | reductions element by element |
 //! | `number`, `halves` | the reductions of numbers |
 //! | `vectors` | vectors of floats, and halves in memory |

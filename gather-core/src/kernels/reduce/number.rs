@@ -150,7 +150,7 @@ impl<T: Average> Accumulate for Mean<T> {
 /// The mean of fewer than 2^32 numbers.
 pub(super) struct NarrowMean<T>(PhantomData<T>);
 
-/// Integers whose short sums take fewer bits.
+/// Integers whose sums of fewer than 2^32 numbers take fewer bits.
 pub(super) trait Few: Average {
     /// The sum of fewer than 2^32 numbers; for 64-bit integers, the sums of their 32-bit halves.
     type Short: Copy + 'static;
@@ -159,7 +159,7 @@ pub(super) trait Few: Average {
     fn add(sum: Self::Short, new: Self::Short) -> Self::Short;
     /// The full sum of `count` numbers.
     fn long(sum: Self::Short, count: usize) -> Self::Sum;
-    /// `(low, far)`: the low bits of the sum, and `far == 0` if `low` is the whole sum and `|low| <= 2^51`.
+    /// `(low, far)`: the low bits of the sum. If `far == 0`, `low` is the whole sum and `|low| <= 2^51`.
     fn near(sum: Self::Short, count: usize) -> (i64, u64);
     /// The mean as an element.
     fn of(mean: i64) -> Self;
@@ -237,8 +237,8 @@ fn far_mean<T: Few>(sum: T::Short, count: usize) -> T {
     T::divide(T::long(sum, count), count)
 }
 
-/// `numbers[k].div_euclid(count)`, for `|numbers[k]| <= 2^51`. In doubles, since vectors divide several doubles in the
-/// time of one integer division, or less.
+/// `numbers[k].div_euclid(count)`, for `|numbers[k]| <= 2^51`. In doubles: vectors divide several doubles at least as
+/// fast as one integer division.
 #[inline(always)]
 fn floors<const N: usize>(numbers: &[i64; N], count: usize) -> [i64; N] {
     // The bits of `whole = 1.5 * 2^52`: `BITS + n` are the bits of `whole + n`, and `x + whole` rounds `x` to an
@@ -536,7 +536,7 @@ macro_rules! halves {
         }
 
         // Integer comparisons in the order of the values, without branches, so that loops are vectorised. A kept NaN
-        // stays.
+        // stays, unless the new value is NaN.
         ordered! { kept, new;
             $ty: NEG_INFINITY, INFINITY,
             (order(new.to_bits()) < order(kept.to_bits())) & (magnitude(kept.to_bits()) <= $infinity)

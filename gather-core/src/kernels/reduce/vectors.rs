@@ -1,8 +1,8 @@
 //! Vectors of floats with the arithmetic of `number` on every lane; loads from and stores to elements, which may be
 //! halves.
 //!
-//! A vector exists only on a machine with its instructions: the token of its level makes it. So functions of a vector
-//! are safe.
+//! A vector is made by the token of its level, so it exists only on a machine with its instructions. So functions that
+//! take a vector are safe.
 
 use core::arch::x86_64::*;
 use core::marker::PhantomData;
@@ -180,14 +180,14 @@ macro_rules! masked {
             #[inline(always)]
             fn read_first(from: &[Unaligned<Self::Item>], first: First<Self>) -> Self {
                 assert!(from.len() == first.lanes, "an element for each lane");
-                // SAFETY: the mask proves the level, and its lanes are the elements.
+                // SAFETY: the mask proves the level. It has `first.lanes` lanes, and `from` an element for each.
                 unsafe { $read(from.as_ptr().cast(), first.mask) }
             }
 
             #[inline(always)]
             fn write_first(self, to: &mut [MaybeUninit<Unaligned<Self::Item>>], first: First<Self>) {
                 assert!(to.len() == first.lanes, "an element for each lane");
-                // SAFETY: the mask proves the level, and its lanes are the elements.
+                // SAFETY: the mask proves the level. It has `first.lanes` lanes, and `to` an element for each.
                 unsafe { $write(to.as_mut_ptr().cast(), first.mask, self) }
             }
         }
@@ -274,7 +274,7 @@ fn bf16_of_256(numbers: __m256) -> __m128i {
     let quiet = _mm256_or_si256(high, _mm256_set1_epi32(0x0040));
     let nan = _mm256_castps_si256(_mm256_cmp_ps::<_CMP_UNORD_Q>(numbers, numbers));
     let rounded = _mm256_blendv_epi8(nearest, quiet, nan);
-    // Each 128-bit half has its own four 16-bit words twice.
+    // In the packed vector, each 128-bit half has four words of `rounded` twice.
     let words = _mm256_permute4x64_epi64::<0b1000>(_mm256_packus_epi32(rounded, rounded));
     _mm256_castsi256_si128(words)
 }

@@ -27,14 +27,14 @@ impl ResolveFns {
 
 impl Block {
     /// Resolves the indices of a strip of at most [`BLOCK`](crate::kernels::nest::positions::BLOCK) iterations, with
-    /// all components. [`Block::is_bad`] holds for positions of indices out of range; returns whether there are any.
+    /// all components. Returns whether an index is out of range; [`Block::is_bad`] holds for its position.
     #[inline(always)]
     pub(crate) fn resolve(&mut self, positions: &mut Positions, strip: &Strip<'_>, fns: ResolveFns) -> bool {
         match strip.spec().components.as_slice() {
             [component] => {
                 let out_of_range = (fns.one)(&ResolveJob::new(strip, component, positions));
                 self.note(out_of_range);
-                // SAFETY: the position of each iteration of the strip has just been written.
+                // SAFETY: by `ResolveFn`, each iteration of the strip has a position.
                 let positions = unsafe { positions.written(strip.n()) };
                 debug_assert!(positions.iter().all(|&x| (-1..component.dim).contains(&x.into())), "K2: {positions:?}");
                 out_of_range
@@ -62,13 +62,13 @@ impl Block {
         let mut next = Positions::new();
         for (k, component) in spec.components.iter().enumerate() {
             let out_of_range = (fns.one)(&ResolveJob::new(strip, component, &mut next));
-            // SAFETY: the position of each iteration of the strip has just been written.
+            // SAFETY: by `ResolveFn`, each iteration of the strip has a position.
             let resolved = unsafe { next.written(n) };
             let scale = component.scale as i32;
             if k == 0 {
                 positions.write(resolved.iter().map(|position| position.wrapping_mul(scale)));
             }
-            // SAFETY: the first component has written the sums.
+            // SAFETY: `n` sums have been written for `k == 0`.
             let sums = unsafe { positions.written(n) };
             if k > 0 && !self.has_bad() {
                 sums.iter_mut().zip(&*resolved).for_each(|(sum, position)| {

@@ -1,7 +1,7 @@
 //! Checking indices without resolving them: whether none is negative or out of range.
 //!
-//! Most indices are valid. So the check before the first write of a scatter stores nothing, and takes two operations
-//! per index.
+//! A scatter checks its indices before its first write. Most indices are valid, so the check stores nothing and takes
+//! two operations per index.
 
 use core::marker::PhantomData;
 use core::ops::BitOr;
@@ -61,7 +61,7 @@ mod tests {
     use crate::kernels::level_fn::Scalar;
 
     fn indices_of<I: Index>(values: &[I]) -> Indices {
-        // SAFETY: the values of the slice, which outlives them here.
+        // SAFETY: the slice holds the values, and callers drop the result before the slice.
         unsafe { Indices::new(values.as_ptr().cast(), size_of::<I>() as isize, values.len()) }
     }
 

@@ -7,7 +7,7 @@
 //!     out = x if 0 <= x < dim else -1        (one unsigned comparison)
 //! ```
 //!
-//! The loop has no branch: whether an index was out of range is found once for all, and which one only if there is one.
+//! The loop has no branch. It returns whether an index is out of range; callers look for the index only in that case.
 
 pub(crate) mod block;
 pub(crate) mod check;
@@ -31,8 +31,8 @@ use crate::types::index::{Index, IndexType, by_compiled_index};
 use crate::types::level::Available;
 use crate::types::policy::KernelPolicy;
 
-/// Indices per chunk, whose rows are moved before the next chunk is resolved. In longer chunks the processor does not
-/// see the next loads of rows while it resolves, nor the next indices while it moves (bench `matrix`).
+/// Indices per chunk, whose rows are moved before the next chunk is resolved. With longer chunks, the processor's
+/// window does not reach the next moves while it resolves, nor the next indices while it moves (bench `matrix`).
 pub(crate) const CHUNK: usize = 64;
 
 /// Resolves the indices of a job, to -1 if out of range; returns whether one was out of range.
@@ -61,7 +61,7 @@ pub(crate) type TuplesArgs<'a> = (&'a TupleJob<'a>, &'a mut dyn FnMut(usize, boo
 #[derive(Clone, Copy)]
 pub struct ResolveJob<'p> {
     indices: Indices,
-    /// K2: the size of the axis, which fits.
+    /// The size of the axis, which fits in `i32` (K2).
     dim: i32,
     policy: KernelPolicy,
     out: *mut i32,
@@ -126,7 +126,7 @@ impl<'p> ResolveJob<'p> {
     #[inline(always)]
     pub(crate) fn write(&self, at: usize, position: i32) {
         debug_assert!(at < self.n());
-        // SAFETY: the buffer has a slot for each of the `n` indices.
+        // SAFETY: callers keep `at < n`, and the constructors require a slot for each of `n` indices.
         unsafe { self.out.wrapping_add(at).write(position) };
     }
 
@@ -135,7 +135,7 @@ impl<'p> ResolveJob<'p> {
     #[inline(always)]
     pub(crate) fn store<W: Words>(&self, at: usize, positions: W) {
         debug_assert!(at + W::N <= self.n());
-        // SAFETY: the buffer has a slot for each of the `n` indices, and `at + N <= n`.
+        // SAFETY: callers keep `at + N <= n`, and the constructors require a slot for each of `n` indices.
         unsafe { positions.store(self.out.wrapping_add(at).cast()) };
     }
 }
@@ -152,7 +152,7 @@ impl<'p> ChunksJob<'p> {
         ChunksJob(ResolveJob::of(strip, component, out))
     }
 
-    /// The buffer from which the positions of each chunk are read: the pointer that writes them.
+    /// The buffer of the positions of a chunk, by the pointer that also writes them.
     #[inline(always)]
     pub(crate) fn buffer(&self) -> *const i32 {
         self.0.out
@@ -186,12 +186,12 @@ impl<'p> ChunksJob<'p> {
     }
 
     #[inline(always)]
-    fn from(&self, first: usize) -> ChunksJob<'p> {
+    fn skip(&self, first: usize) -> ChunksJob<'p> {
         ChunksJob(ResolveJob { indices: self.0.indices.part(first, self.n() - first), ..self.0 })
     }
 }
 
-/// Tuples to resolve and sum: contiguous, like their components. Every scale is positive: 0 would hide a bad component.
+/// Contiguous tuples of contiguous components to resolve and sum. Scales are positive: 0 would hide a bad component.
 #[derive(Clone, Copy)]
 pub struct TupleJob<'a> {
     index: *const u8,
@@ -226,7 +226,7 @@ impl<'a> TupleJob<'a> {
         TupleJob { index, n, chunk, components: &spec.components, policy: spec.policy, out }
     }
 
-    /// The buffers from which positions are read, alternately: the pointers that write them.
+    /// The buffers of positions, which alternate, by the pointers that also write them.
     #[inline(always)]
     pub(crate) fn buffers(&self) -> [*const i32; 2] {
         self.out.map(<*mut i32>::cast_const)
@@ -265,7 +265,7 @@ impl<'a> TupleJob<'a> {
     #[inline(always)]
     pub(crate) fn load<I: Index, W: Words>(&self, at: usize, like: W) -> words::IndexWords<W> {
         debug_assert!(at + W::N <= self.n * self.components.len());
-        // SAFETY: `N` contiguous components of the index type (K3). `like` shows that the machine has the level.
+        // SAFETY: K3: callers keep the `N` components within the tuples. `like` proves the level.
         unsafe { words::IndexWords::load(like, self.index.cast::<I>().wrapping_add(at)) }
     }
 
@@ -274,7 +274,7 @@ impl<'a> TupleJob<'a> {
     #[inline(always)]
     pub(crate) fn store<W: Words>(&self, at: usize, positions: W) {
         debug_assert!(at + W::N <= self.n);
-        // SAFETY: each buffer has a slot for each tuple of a chunk, and `at + N <= n`.
+        // SAFETY: callers keep `at + N <= n`, and each buffer has a slot for each tuple of a chunk.
         unsafe { positions.store(self.out[0].wrapping_add(at).cast()) };
     }
 
@@ -284,18 +284,18 @@ impl<'a> TupleJob<'a> {
         debug_assert!(at < self.n && self.n <= self.chunk);
         let first = self.index.cast::<I>().wrapping_add(at * self.components.len());
         let position = self.components.iter().enumerate().try_fold(0i32, |sum, (k, component)| {
-            // SAFETY: a component of tuple `at < n`, as a value of the index type (K3).
+            // SAFETY: K3: component `k` of tuple `at`; callers keep `at < n`.
             let value = unsafe { first.wrapping_add(k).read_unaligned() };
             let position = self.policy.resolve(value, component.dim)?;
             Some(sum.wrapping_add((position as i32).wrapping_mul(component.scale as i32)))
         });
-        // SAFETY: the buffer has a slot for each tuple of a chunk.
+        // SAFETY: callers keep `at < n`, and the buffer has a slot for each tuple of a chunk.
         unsafe { self.out[0].wrapping_add(at).write(position.unwrap_or(-1)) };
         position.is_none()
     }
 
-    /// Resolves the tuples of a chunk from `done` on one by one; returns whether one was out of range. They are few, so
-    /// one function serves all levels.
+    /// Resolves the tuples of a chunk from `done` on one by one; returns whether one was out of range. Few tuples
+    /// remain, so one function serves all levels.
     #[inline(never)]
     pub(crate) fn resolve_rest<I: Index>(&self, done: usize) -> bool {
         (done..self.n).fold(false, |out_of_range, at| out_of_range | self.resolve_one::<I>(at))
@@ -335,7 +335,7 @@ fn in_chunks((job, each): ChunksArgs<'_>, resolve: ResolveFn) {
     }
 }
 
-/// The functions that resolve indices of a type, for callers that depend on neither it nor the level.
+/// The functions that resolve indices of a type, for callers that depend on neither the type nor the level.
 #[derive(Clone, Copy)]
 pub struct Resolvers {
     by_level: ByLevel<CompiledResolveFn>,
@@ -346,7 +346,7 @@ pub struct Resolvers {
 impl Resolvers {
     #[inline(always)]
     pub(crate) fn of<I: Index>() -> Self {
-        // SAFETY: E1: a safe function, and a function that is safe on machines with AVX2.
+        // SAFETY: E1: `resolve` is safe, and `Resolve` compiled for AVX2 is safe on machines with AVX2.
         let by_level: ByLevel<CompiledResolveFn> =
             unsafe { by_level!(resolve::<I>, level_fn::avx2::<vectors::Resolve<I, Eight>>) };
         Resolvers { by_level, wide: resolve_wide::<I> }

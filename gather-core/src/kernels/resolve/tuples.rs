@@ -88,7 +88,7 @@ impl<W: Words, const K: usize> Axes<W, K> {
         let Some(last) = job.n().checked_sub(W::N) else { return (0, false) };
         let mut found = zero;
         for at in (0..job.n()).step_by(W::N) {
-            // The last `N` may overlap the previous ones.
+            // The last `N` tuples may overlap the previous `N`.
             let at = at.min(last);
             let mut parts = [zero; K];
             for k in 0..K {
@@ -112,7 +112,7 @@ fn added_up<W: Words, const K: usize>(level: W::Level, parts: [W; K], places: &T
         let mut component = parts[0];
         for p in 0..K {
             let lanes = W::of(level, &places.lanes[k][p]);
-            // For constant lanes, compilers make few shuffles.
+            // Lanes are constants, for which compilers make few shuffles.
             component = if p == 0 { W::permuted(component, lanes) } else { W::merged(component, parts[p], lanes) };
         }
         sums = W::plus(sums, component);
@@ -125,8 +125,8 @@ fn added_up<W: Words, const K: usize>(level: W::Level, parts: [W; K], places: &T
 struct TuplePlaces<const K: usize> {
     /// The component in each lane of each vector.
     components: [Numbers; K],
-    /// `lanes[component][vector]`: for each tuple, the lane of its component in the result of the earlier vectors, or
-    /// from `N` on in this vector.
+    /// `lanes[component][vector]`: for each tuple, the lane of its component in the result of the earlier vectors; from
+    /// `N` on, the lane is in this vector.
     lanes: [[Numbers; K]; K],
 }
 

@@ -9,8 +9,8 @@
 //!
 //! Compilers vectorise the scalar loop of i64 in lanes of 64 bits, which takes twice the steps.
 //!
-//! With AVX-512, indices of one component are also resolved eight at a time, unless rows are gathered in the same loop.
-//! Moves read each position soon after it was written, and wait longer for stores of 64 bytes (bench `matrix`).
+//! With AVX-512, indices of one component are also resolved eight at a time. Moves read each position soon after it was
+//! written, and wait longer for stores of 64 bytes (bench `matrix`).
 
 #![forbid(unsafe_code)]
 
@@ -86,7 +86,7 @@ impl<I: Index, W: Words> LevelFn for Resolve<I, W> {
 }
 
 /// [`ChunksFn`](crate::kernels::resolve::ChunksFn) with vectors. Bounds are made once for all chunks, and the vectors
-/// of a chunk are unrolled; otherwise chunks take as long as blocks.
+/// of a chunk are unrolled; without both, chunks take as long as blocks.
 pub(crate) struct ResolveChunks<I, W>(PhantomData<(I, W)>);
 
 impl<I: Index, W: Words> LevelFn for ResolveChunks<I, W> {
@@ -108,7 +108,7 @@ impl<I: Index, W: Words> LevelFn for ResolveChunks<I, W> {
                 }
             }
         }
-        in_chunks((&job.from(done), each), level.entry::<Resolve<I, W>>());
+        in_chunks((&job.skip(done), each), level.entry::<Resolve<I, W>>());
     }
 }
 
@@ -121,7 +121,7 @@ fn contiguous<I: Index, W: Words>(job: &ResolveJob<'_>, bounds: VectorBounds<W>)
         found = W::or(found, one_vector::<I, W>(job, bounds, step * W::N));
     }
     if !job.n().is_multiple_of(W::N) {
-        // The last vector overlaps the previous vector.
+        // The last `N` indices overlap the previous `N`.
         found = W::or(found, one_vector::<I, W>(job, bounds, job.n() - W::N));
     }
     W::any_negative(found)

@@ -18,21 +18,23 @@ use crate::types::element::Element;
 /// A loop along a dimension of the output, with its steps through data in elements.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BlockedLoop {
-    /// Iterations before cropping, and the number of cropped iterations.
+    /// Iterations before cropping.
     pub(crate) whole: Size,
+    /// The number of cropped iterations.
     pub(crate) cropped: usize,
     pub(crate) block: usize,
     /// The place of the first iteration in its block, below `block`.
     pub(crate) phase: usize,
-    /// Elements of data from one place in a block to the next, and from one block to the next.
+    /// Elements of data from one place in a block to the next.
     pub(crate) step: Size,
+    /// Elements of data from one block to the next.
     pub(crate) period: Size,
 }
 
 /// The loops of BatchToSpace for declared shapes.
 ///
-/// Made only by [`SpaceShape::of`]. An open batch is given as the batch divided by all blocks (D4). So, for slices of
-/// `data_len` elements and of the elements that the loops reach, and no output dimension of 0:
+/// Only [`SpaceShape::of`] makes values. An open batch is given as the batch divided by the product of the blocks (D4).
+/// For slices of `data_len` elements and of the elements that the loops reach, if no output dimension is 0:
 ///
 /// - **D5** The loops reach the rows of the output, front to back, and a row of data for each, from `begin` on.
 #[derive(Clone, Copy, Debug)]
@@ -43,7 +45,7 @@ pub(crate) struct SpaceShape {
     /// D5. Elements of a row.
     pub(crate) row: Size,
     pub(crate) data_len: Size,
-    /// D5. Data skipped by crops: counts, times elements; the first `begins` are in use.
+    /// D5. Elements of data that crops skip: `Σ count * elements` over the first `begins` entries.
     begin: [(usize, Size); 2 * MAX_DIMS],
     begins: usize,
 }
@@ -52,7 +54,7 @@ const ONCE: BlockedLoop =
     BlockedLoop { whole: Size::ONE, cropped: 0, block: 1, phase: 0, step: Size::ZERO, period: Size::ZERO };
 
 impl BlockedLoop {
-    /// The iterations; `None` if more are cropped than exist.
+    /// The iterations; `None` on overflow, or if more are cropped than exist.
     #[inline(always)]
     pub(crate) fn n<const ARGS: usize>(&self, sizes: &Sizes<ARGS>) -> Option<usize> {
         self.whole.checked_at(sizes)?.checked_sub(self.cropped)
@@ -82,7 +84,7 @@ impl SpaceShape {
             dim += 1;
         }
         let mut sizes: [Size; MAX_DIMS] = Slots::new().sizes(declared.data, 0);
-        // D4.
+        // D4: an open size of the batch is `batch / product`.
         let images = match declared.data[0] {
             ANY => sizes[0],
             batch => Size::of(batch / product),
@@ -135,7 +137,7 @@ impl SpaceShape {
         self
     }
 
-    /// Adds an innermost loop. Merges it with the last loop if that has no blocks and the new loop no crops.
+    /// Adds an innermost loop. Merges it with the last loop if the last loop has no blocks and the new loop no crops.
     const fn push(self, inner: BlockedLoop) -> Self {
         let (mut this, inner) = self.plain(inner);
         if inner.whole.is(Size::ONE) && inner.block == 1 && inner.cropped == 0 {
@@ -147,7 +149,7 @@ impl SpaceShape {
             let outer = this.loops[this.len - 1];
             let apart = outer.whole.slots & inner.whole.slots == 0 && inner.period.slots & inner.whole.slots == 0;
             let crops = outer.cropped == 0 || inner.whole.slots == 0;
-            // Two open sizes are read from two loops.
+            // Each open size needs its own loop to be read from.
             let apart = apart && (inner.block == 1 || outer.whole.slots == 0 || inner.whole.slots == 0);
             if outer.block == 1 && crops && apart && outer.period.is(inner.period.times(blocks)) {
                 let cropped = outer.cropped * inner.whole.known;
@@ -160,7 +162,7 @@ impl SpaceShape {
         this
     }
 
-    /// Simplifies a loop of known length: subtracts crops, and drops the block if the loop stays inside one.
+    /// Simplifies a loop of known length: subtracts crops, and drops the block if the loop stays inside one block.
     const fn plain(self, along: BlockedLoop) -> (Self, BlockedLoop) {
         if along.whole.slots != 0 {
             return (self, along);
@@ -229,8 +231,8 @@ impl<D: Declaration> SpaceShapeOf<D> {
 
 /// The tensors of a call, at any alignment, and its open sizes.
 ///
-/// Invariant D5: along the loops, rows may be read from `data` on, where the first row is, and written from `out` on.
-/// No row that is read overlaps a row that is written. Every loop has iterations.
+/// Invariant D5: along the loops, rows may be read from the first row, `data`, on, and written from `out` on. No row
+/// that is read overlaps a row that is written. Every loop has iterations.
 pub(crate) struct ShapedBlocks<'a, D, T, const ARGS: usize> {
     data: *const T,
     out: *mut T,
@@ -248,7 +250,7 @@ impl<'a, D: Declaration, T: Element, const ARGS: usize> ShapedBlocks<'a, D, T, A
         ShapedBlocks { data, out, sizes, declaration: PhantomData }
     }
 
-    /// The tensors of a call, with cropped elements before the first row of data.
+    /// The tensors of a call, with `data` at its first element, which crops may skip.
     ///
     /// # Safety
     /// `data` may be read for `data_len` elements for the sizes, at any alignment. `out` may be written for the
@@ -298,7 +300,7 @@ impl<'a, D: Declaration, T: Element, const ARGS: usize> ShapedBlocks<'a, D, T, A
                 let from = start.wrapping_add(inner.data(x, sizes));
                 debug_assert!(shape.begin(sizes) + from + row <= shape.data_len.at(sizes), "D5: {from} and {row}");
                 let from = self.data.wrapping_add(from).cast::<u8>();
-                // SAFETY: D5: a row of data and a row of the output are here, and do not overlap.
+                // SAFETY: D5: a row may be read at `from` and written at `out`, and the two do not overlap.
                 unsafe { core::ptr::copy_nonoverlapping(from, out.cast(), row * size_of::<T>()) };
                 out = out.wrapping_add(row);
             }

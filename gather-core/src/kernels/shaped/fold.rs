@@ -1,8 +1,8 @@
 //! The loops of a declared operator on indices, as constants: the counterpart of `ops` and `plan::fold`, which work on
 //! shapes known at run time.
 //!
-//! The output is row-major, with dimensions in the order of the loops. So it is written front to back, and loops need
-//! no strides of the output.
+//! The output is row-major, with dimensions in the order of the loops. So the output is written front to back, and
+//! loops need no strides of the output.
 
 #![forbid(unsafe_code)]
 
@@ -27,13 +27,13 @@ pub(crate) struct ShapedAxis {
     pub(crate) stride: Size,
 }
 
-/// Maximum number of loops around the last three, which are loops in the code.
+/// Maximum number of loops with counters: the last three loops are loops in the code.
 pub(crate) const OUTER: usize = MAX_DIMS - 3;
 
 /// The loops of an operator on indices for declared shapes.
 ///
-/// Made only by [`IndexShape::of`]. So, for slices of `data_len`, `indices_len` and `out_len` elements, no open size of
-/// 0, and equal open sizes of a dimension in both tensors:
+/// Only [`IndexShape::of`] makes values. For slices of `data_len`, `indices_len` and `out_len` elements, if no open
+/// size is 0 and open sizes of a dimension in both tensors are equal:
 ///
 /// - **D1** The loops reach `out_len / row` rows of `row` elements of the output, front to back.
 /// - **D2** Along every coordinate, `data + Σ_k stride_k · p_k`, for all `p_k < dim_k`, reaches `row` elements of data.
@@ -51,8 +51,9 @@ pub(crate) struct IndexShape {
     pub(crate) data_len: Size,
     pub(crate) indices_len: Size,
     pub(crate) out_len: Size,
-    /// The declared sizes of the dimensions.
+    /// The declared sizes of data.
     pub(crate) data_dims: [Size; MAX_DIMS],
+    /// The declared sizes of indices.
     pub(crate) index_dims: [Size; MAX_DIMS],
 }
 
@@ -320,7 +321,7 @@ mod tests {
         };
         assert_eq!(read(&Declared::gather(&[ANY, 2, 8], &[ANY, 3], 0, 0), &at), Some(([7, 5], [1])));
         assert_eq!(read(&Declared::gather(&[ANY, ANY, 8], &[3], 0, 0), &at), Some(([7, 1], [3])));
-        // Here the two occur only together.
+        // Here the two open sizes occur only as a product.
         assert_eq!(read(&Declared::gather(&[4, ANY, ANY], &[3], 0, 0), &at), None);
     }
 }

@@ -34,14 +34,14 @@ pub(crate) unsafe fn look_up<T: Element, I: Index>(
 ) -> (usize, bool) {
     debug_assert!(size_of::<T>() == 4 && size_of::<I>() == 4 && (1..=LANES).contains(&dim));
     let dims = Eight::splat(level, dim as i32);
-    // SAFETY: `dim` elements of 4 bytes may be read.
+    // SAFETY: by the caller's contract, `dim` elements of 4 bytes may be read.
     let table = level.first_words(unsafe { core::slice::from_raw_parts(data.cast(), dim) });
     let mut zero = 0i32;
-    // SAFETY: `zero` has the 4 bytes of an element.
+    // SAFETY: `zero` has the 4 bytes of an element, by the caller's contract.
     unsafe { write_zero((&raw mut zero).cast::<T>()) };
     let mut done = 0;
     while n - done >= LANES {
-        // SAFETY: `n - done >= LANES` indices remain.
+        // SAFETY: by the caller's contract, `n` indices may be read, and `done + LANES <= n`.
         let mut x = unsafe { Eight::load(level, index.wrapping_add(done).cast()) };
         if I::TYPE.is_signed() && policy.from_end {
             // Adds `dim` to negative values, which cannot overflow, and 0 to others.
@@ -55,7 +55,7 @@ pub(crate) unsafe fn look_up<T: Element, I: Index>(
         if policy.fills() {
             values = Eight::select(outside, Eight::splat(level, zero), values);
         }
-        // SAFETY: `n - done >= LANES` elements remain.
+        // SAFETY: by the caller's contract, `n` elements may be written, and `done + LANES <= n`.
         unsafe { values.store(out.wrapping_add(done).cast()) };
         done += LANES;
     }

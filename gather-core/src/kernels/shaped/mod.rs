@@ -21,13 +21,13 @@ pub(crate) mod space_row;
 
 /// Output bytes from which the operator's kernels gain more than a plan costs (bench `specialize`).
 pub(crate) const LARGE: usize = 16 << 10;
-/// [`LARGE`] for rows that are not short, which plain loops move as quickly.
+/// [`LARGE`] for rows of at least [`SHORT_ROW`] bytes, which plain loops move as quickly.
 const LARGE_ROWS: usize = 128 << 10;
 /// Row bytes below which a row is short.
 const SHORT_ROW: usize = 32;
-/// [`LARGE`] for data beyond the caches, whose rows plans prefetch.
+/// [`LARGE`] for data of more than [`FAR`] bytes, whose rows plans prefetch.
 const LARGE_FAR: usize = 8 << 10;
-/// Data bytes above which data is beyond the caches.
+/// Data bytes above which data does not fit in the caches.
 const FAR: usize = 4 << 20;
 
 /// Whether the operator's kernels are faster than plain loops, by bytes of a row, of data and of the output.

@@ -118,9 +118,9 @@ impl ShapedIndex {
         *self.kernels.get(level)
     }
 
-    /// Whether folded loops, in elements, match the shape for some open sizes: K10.
+    /// Whether folded loops, in elements, match the shape for some open sizes (K10).
     ///
-    /// An axis is its number, its size, its stride in data, and the place of its component in a tuple.
+    /// An item of `axes` is an axis: its number, size and stride in data, and the place of its component in a tuple.
     pub(crate) fn matches(
         &self,
         policy: KernelPolicy,

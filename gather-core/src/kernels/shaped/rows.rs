@@ -35,12 +35,14 @@ pub(crate) struct IndexShapeOf<D>(D);
 impl<D: Declaration> IndexShapeOf<D> {
     pub(crate) const SHAPE: IndexShape = IndexShape::of(&D::DECLARED);
     const POLICY: KernelPolicy = D::DECLARED.policy.lower();
-    /// The last three loops.
+    /// The third loop from the inside.
     const PLANES: ShapedLoop = Self::SHAPE.loops[OUTER];
+    /// The second loop from the inside.
     const LINES: ShapedLoop = Self::SHAPE.loops[OUTER + 1];
+    /// The innermost loop.
     const INNER: ShapedLoop = Self::SHAPE.loops[OUTER + 2];
     const HAS_OUTER: bool = Self::SHAPE.len > MAX_DIMS - OUTER;
-    /// The size of the axis, if the inner loop looks up elements of one line of data by contiguous indices.
+    /// The size of an axis of at most [`LANES`] elements, if the inner loop looks up one line by contiguous indices.
     #[cfg(target_arch = "x86_64")]
     const LINE: Option<usize> = {
         let (axis, inner) = (Self::SHAPE.axes[0], Self::INNER);
@@ -80,18 +82,16 @@ struct ShapePlace<T> {
 }
 
 impl<'a, D: Declaration, T: Element, I: Index, const ARGS: usize> ShapedTensors<'a, D, T, I, ARGS> {
-    /// The tensors at addresses.
-    ///
     /// # Safety
-    /// Data, indices and `out` may be read and written for `data_len`, `indices_len` and `out_len` elements for the
-    /// sizes, and `out` overlaps neither data nor indices. No open size is 0; open sizes of one dimension agree (D1 to
+    /// `data` and `indices` may be read for `data_len` and `indices_len` elements for the sizes, and `out` may be
+    /// written for `out_len` elements and overlaps neither. No open size is 0; open sizes of one dimension agree (D1 to
     /// D3).
     #[inline(always)]
     pub(crate) unsafe fn new(data: *const T, indices: *const I, out: *mut T, sizes: &'a Sizes<ARGS>) -> Self {
         ShapedTensors { data, indices, out, sizes, declaration: PhantomData }
     }
 
-    /// Moves every row by the loops for this machine, as [`move_rows`](Self::move_rows) does.
+    /// [`ShapedTensors::move_rows`] by the loops for this machine.
     #[inline(always)]
     pub(crate) fn move_all(&self) -> bool {
         #[cfg(target_arch = "x86_64")]
@@ -99,7 +99,7 @@ impl<'a, D: Declaration, T: Element, I: Index, const ARGS: usize> ShapedTensors<
             let shape = const { &IndexShapeOf::<D>::SHAPE };
             let looks_up = IndexShapeOf::<D>::LINE.is_some() && size_of::<T>() == 4 && size_of::<I>() == 4;
             if (looks_up || shape.row.known * size_of::<T>() >= WIDE_ROW) && Level::has_avx2() {
-                // SAFETY: the machine has the level AVX2.
+                // SAFETY: `Level::has_avx2` has found the level AVX2.
                 return unsafe { avx2::<MoveShapedRows<D, T, I, ARGS>>(self) };
             }
         }
@@ -175,7 +175,7 @@ impl<'a, D: Declaration, T: Element, I: Index, const ARGS: usize> ShapedTensors<
         {
             let data = (self.data.wrapping_add(place.data), dim);
             let index = self.indices.wrapping_add(place.index);
-            // SAFETY: D1 to D3: the axis is the line of data from here on; indices and output are contiguous.
+            // SAFETY: D1 to D3, for types of 4 bytes; `LINE`: `dim` contiguous elements, contiguous indices, no remap.
             let (ahead, ok) = unsafe { look_up(level, const { IndexShapeOf::<D>::POLICY }, data, index, place.out, n) };
             if !ok {
                 return false;
@@ -220,13 +220,13 @@ impl<'a, D: Declaration, T: Element, I: Index, const ARGS: usize> ShapedTensors<
             let to = place.out.wrapping_add((first + i).wrapping_mul(row));
             if policy.fills() && !inside[i] {
                 for at in 0..row {
-                    // SAFETY: D1: the output holds `row` elements here.
+                    // SAFETY: D1: `row` elements may be written at `to`.
                     unsafe { write_zero(to.wrapping_add(at)) };
                 }
                 continue;
             }
             let from = self.data.wrapping_add(from[i]).cast::<u8>();
-            // SAFETY: D2, for positions in range: the row is in data. D1: the output holds a row here, apart from data.
+            // SAFETY: D2: a row at a position in range may be read. D1: a row may be written at `to`, apart from data.
             unsafe { core::ptr::copy_nonoverlapping(from, to.cast(), row * size_of::<T>()) };
         }
         true
@@ -239,7 +239,7 @@ impl<'a, D: Declaration, T: Element, I: Index, const ARGS: usize> ShapedTensors<
         let (mut far, mut inside) = (0usize, true);
         for k in 0..shape.axes_len {
             let ShapedAxis { dim, stride, .. } = shape.axes[k];
-            // SAFETY: D3: `axes_len` indices may be read here.
+            // SAFETY: D3: `axes_len` indices may be read from `index` on.
             let value = unsafe { self.indices.wrapping_add(index + k).read_unaligned() };
             let (position, ok) = policy.check(value, dim.at(self.sizes) as i64);
             far = far.wrapping_add(stride.at(self.sizes).wrapping_mul(position as usize));

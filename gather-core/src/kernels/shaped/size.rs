@@ -4,8 +4,8 @@
 
 use crate::types::declared::{ANY, times};
 
-/// A product of a number known at compile time and of open sizes. Everything but its value is a constant: the compiler
-/// sees plain numbers, or plain products.
+/// A product: `known` times the open sizes in `slots`. Both fields are constants, so the compiler sees numbers, or
+/// products of a number and open sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Size {
     pub(crate) known: usize,
@@ -15,7 +15,7 @@ pub(crate) struct Size {
 
 /// The open sizes of a call: the first of data, the first of indices, and the arguments.
 ///
-/// Open sizes of one dimension in both tensors have been compared, and have an entry each.
+/// Open sizes of a dimension in both tensors have two entries, which have been compared.
 #[derive(Clone, Copy)]
 pub(crate) struct Sizes<const ARGS: usize> {
     pub(crate) first: [usize; 2],
@@ -48,7 +48,7 @@ impl Size {
         self.known == other.known && self.slots == other.slots
     }
 
-    /// The value for the open sizes of a call; it wraps if it exceeds the elements of any slice.
+    /// The value for the open sizes of a call; wraps on overflow.
     // Used many times per function: without iterators there is less to compile.
     #[inline(always)]
     pub(crate) fn at<const ARGS: usize>(self, sizes: &Sizes<ARGS>) -> usize {
@@ -69,7 +69,7 @@ impl Size {
         value
     }
 
-    /// [`Size::at`]; `None` beyond `usize`, whatever the other factors are.
+    /// [`Size::at`], or `None` if a partial product overflows, even if a later factor is 0.
     #[inline(always)]
     pub(crate) fn checked_at<const ARGS: usize>(self, sizes: &Sizes<ARGS>) -> Option<usize> {
         let mut value = self.known;

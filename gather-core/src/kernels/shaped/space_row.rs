@@ -41,8 +41,8 @@ impl ShapedSpace {
         self.entries.get(level)
     }
 
-    /// Whether folded loops match the shape for some open sizes: K10. Each loop of the shape has a folded loop, which
-    /// may run once.
+    /// Whether folded loops match the shape for some open sizes (K10). Every loop of the shape needs a folded loop,
+    /// even a loop that runs once.
     pub(crate) fn matches(&self, loops: &[BlockLoop], row: usize) -> bool {
         let (shape, size) = (self.shape, self.size);
         if loops.len() != shape.len {
@@ -92,7 +92,7 @@ impl<D: Declaration, T: Element, const ARGS: usize> LevelFn for ShapedSpaceKerne
         let shape = const { &SpaceShapeOf::<D>::SHAPE };
         let sizes = open_sizes::<ARGS>(shape, args.all_loops(), args.row() / size_of::<T>());
         let sizes = sizes.expect("K10: the open sizes are found");
-        // The phases of the loops in their first blocks, which the origin includes.
+        // The offset of the loops' phases in their first blocks, which the origin includes.
         let phases = shape.own().iter().fold(0usize, |phases, along| phases.wrapping_add(along.data(0, &sizes)));
         let data = args.origin().data().cast::<T>().wrapping_sub(phases);
         // SAFETY: D5 by K1 and K4; data may be read along the loops, which match the shape for these sizes (K10).

@@ -43,7 +43,7 @@ pub(crate) struct BlockLoop {
     pub(crate) phase: usize,
     /// Step from one phase to the next.
     pub(crate) step: Step,
-    /// Step from the last phase to the first of the next `d`.
+    /// Step from the last phase of a `d` to the first phase of the next `d`.
     pub(crate) wrap: Step,
 }
 
@@ -76,7 +76,7 @@ impl BlockLoop {
     }
 }
 
-/// Addresses in output and data. Steps wrap: a cursor may point past an end, and is dereferenced only inside.
+/// Addresses in output and data. Steps wrap: a cursor may point past an end, where it is not dereferenced.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SpaceCursor {
     out: *mut u8,
@@ -215,21 +215,21 @@ impl<'a> SpaceArgs<'a> {
 
 /// The tensor that is whole, while the other consists of streams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum WholeRows {
+pub(crate) enum WholeTensor {
     Output,
     Data,
 }
 
 impl BlockLoop {
-    /// The tensor that is whole along the loop, if it and the other's streams are contiguous, for rows of `width`
-    /// bytes.
+    /// The tensor that is whole along the loop, if it is contiguous and so are the streams of the other tensor, for
+    /// rows of `width` bytes.
     #[inline(always)]
-    pub(crate) fn whole(&self, width: isize) -> Option<WholeRows> {
+    pub(crate) fn whole(&self, width: isize) -> Option<WholeTensor> {
         let (step, wrap, period) = (self.step, self.wrap, self.period());
         if step.out == width && wrap.out == width && period.data == width {
-            Some(WholeRows::Output)
+            Some(WholeTensor::Output)
         } else if step.data == width && wrap.data == width && period.out == width {
-            Some(WholeRows::Data)
+            Some(WholeTensor::Data)
         } else {
             None
         }

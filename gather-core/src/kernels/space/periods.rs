@@ -1,6 +1,6 @@
 //! Whole periods of contiguous streams, which vectors interleave or take apart.
 
-use crate::kernels::space::args::{BlockLoop, SpaceCursor, WholeRows};
+use crate::kernels::space::args::{BlockLoop, SpaceCursor, WholeTensor};
 use crate::kernels::vector::Vector;
 
 /// Periods of a loop along which both tensors are contiguous: one is whole, the other consists of `block` streams.
@@ -33,9 +33,9 @@ impl<'a> Periods<'a> {
         self.along.block
     }
 
-    /// Checks in debug builds that a vector is at `byte` of a stream, or of all streams, of elements of `BYTES` bytes.
+    /// Checks in debug builds that a vector at `byte` lies in the `n` elements of a stream, or in the whole tensor.
     #[inline(always)]
-    fn check<V: Vector, const BYTES: usize>(&self, whole: WholeRows, streams: usize, stream: usize, byte: usize) {
+    fn check<V: Vector, const BYTES: usize>(&self, whole: WholeTensor, streams: usize, stream: usize, byte: usize) {
         debug_assert!(self.along.whole(BYTES as isize) == Some(whole), "streams of other elements");
         debug_assert!(stream < self.along.block && byte + V::LEN <= self.n * streams * BYTES, "{byte} of {}", self.n);
     }
@@ -43,34 +43,34 @@ impl<'a> Periods<'a> {
     /// Reads a vector of a stream of data, starting at `byte`.
     #[inline(always)]
     pub(super) fn load_stream<V: Vector, const BYTES: usize>(&self, level: V::Level, stream: usize, byte: usize) -> V {
-        self.check::<V, BYTES>(WholeRows::Output, 1, stream, byte);
+        self.check::<V, BYTES>(WholeTensor::Output, 1, stream, byte);
         let from = self.at.data().wrapping_offset(self.along.step.data.wrapping_mul(stream as isize));
-        // SAFETY: bytes of a stream, which has an element in every period.
+        // SAFETY: callers keep the vector in the `n * BYTES` contiguous bytes of a stream in `n` periods.
         unsafe { V::load(level, from.wrapping_add(byte)) }
     }
 
     /// Writes a vector of the output, which is whole, starting at `byte`.
     #[inline(always)]
     pub(super) fn store_whole<V: Vector, const BYTES: usize>(&self, byte: usize, vector: V) {
-        self.check::<V, BYTES>(WholeRows::Output, self.along.block, 0, byte);
-        // SAFETY: bytes of the output, which has an element of every stream in every period.
+        self.check::<V, BYTES>(WholeTensor::Output, self.along.block, 0, byte);
+        // SAFETY: callers keep the vector in the `n * block * BYTES` contiguous bytes of the output in `n` periods.
         unsafe { vector.store(self.at.out().wrapping_add(byte)) }
     }
 
     /// Reads a vector of data, which is whole, starting at `byte`.
     #[inline(always)]
     pub(super) fn load_whole<V: Vector, const BYTES: usize>(&self, level: V::Level, byte: usize) -> V {
-        self.check::<V, BYTES>(WholeRows::Data, self.along.block, 0, byte);
-        // SAFETY: bytes of data, which has an element of every stream in every period.
+        self.check::<V, BYTES>(WholeTensor::Data, self.along.block, 0, byte);
+        // SAFETY: callers keep the vector in the `n * block * BYTES` contiguous bytes of data in `n` periods.
         unsafe { V::load(level, self.at.data().wrapping_add(byte)) }
     }
 
     /// Writes a vector of a stream of the output, starting at `byte`.
     #[inline(always)]
     pub(super) fn store_stream<V: Vector, const BYTES: usize>(&self, stream: usize, byte: usize, vector: V) {
-        self.check::<V, BYTES>(WholeRows::Data, 1, stream, byte);
+        self.check::<V, BYTES>(WholeTensor::Data, 1, stream, byte);
         let to = self.at.out().wrapping_offset(self.along.step.out.wrapping_mul(stream as isize));
-        // SAFETY: bytes of a stream, which has an element in every period.
+        // SAFETY: callers keep the vector in the `n * BYTES` contiguous bytes of a stream in `n` periods.
         unsafe { vector.store(to.wrapping_add(byte)) }
     }
 }

@@ -41,9 +41,9 @@ impl<'a> SpacePlane<'a> {
     }
 }
 
-/// The planes of a loop nest at one iteration of each of its outer loops; `LOOPS` loops around a plane remain.
+/// The planes of a loop nest at one coordinate of the loops entered so far; `LOOPS` loops around the planes remain.
 ///
-/// Made only of arguments and steps along their loops, so that the cursor is at a coordinate of them.
+/// Invariant: the cursor is at that coordinate. [`SpacePlanes::of`] and [`SpacePlanes::along`] alone make values.
 #[derive(Clone, Copy)]
 pub(crate) struct SpacePlanes<'a, const LOOPS: usize> {
     args: &'a SpaceArgs<'a>,

@@ -9,9 +9,8 @@
 //! transpose  runs become vectors: `round` log2 N times                             (two unpacks for two vectors)
 //! ```
 //!
-//! Short vectors with fewer elements than streams need no sorting; their elements are transposed, in groups of `RUNS`
-//! vectors. Three is no power of two. Each of three streams takes its bytes from three short vectors of data, by one
-//! `pshufb` each, which returns 0 for bytes of other streams.
+//! Short vectors of at most `N` elements need no sorting. Three is no power of two: each of three streams takes its
+//! bytes from three short vectors of data, by one `pshufb` each, which returns 0 for bytes of other streams.
 
 #![forbid(unsafe_code)]
 
@@ -111,9 +110,9 @@ fn unzip_streams<const BYTES: usize, const N: usize>(level: Avx2, periods: &Peri
 struct Sorted<const BYTES: usize, const N: usize>;
 
 impl<const BYTES: usize, const N: usize> Sorted<BYTES, N> {
-    /// Adjacent bytes of one stream: one element, or several.
+    /// Bytes of a run: one element, or adjacent elements of one stream after sorting.
     const RUN: usize = if N * BYTES < SHORT { SHORT / N } else { BYTES };
-    /// Runs per short vector, one of each stream.
+    /// Runs per short vector.
     const RUNS: usize = SHORT / Self::RUN;
     /// The byte of the short vector for each sorted byte.
     const MASK: [u8; SHORT] = {
@@ -128,7 +127,7 @@ impl<const BYTES: usize, const N: usize> Sorted<BYTES, N> {
     };
 }
 
-/// One round of the transpose: the first half of the vectors is zipped with the second half, run by run.
+/// One round of the transpose: zips the first half of the vectors with the second half, run by run.
 ///
 /// The binary digits of a vector's number and a run's number, concatenated, rotate by one digit. After `log2 RUNS`
 /// rounds the two numbers have changed places.

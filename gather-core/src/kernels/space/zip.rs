@@ -6,8 +6,8 @@
 //! block 8   = zip(block 4 of the even streams, block 4 of the odd streams)
 //! ```
 //!
-//! Three is no power of two: each of three output vectors takes its bytes from all three streams. A scalar loop writes
-//! one element at a time, and is bound by stores.
+//! Three is no power of two: each of three output vectors takes its bytes from all three streams. A scalar loop is
+//! limited by its stores, one per element.
 
 #![forbid(unsafe_code)]
 
@@ -124,7 +124,7 @@ fn zip_streams<V: ZipsTwo, const BYTES: usize, const N: usize>(level: V::Level, 
     let steps = periods.n() * BYTES / V::LEN;
     for step in 0..steps {
         let mut vectors = load::<V, BYTES, N>(level, periods, step);
-        // Streams N/2 apart are zipped first; each round halves the distance.
+        // Streams `N / 2` apart are zipped first; each round halves the distance.
         let mut half = N / 2;
         while half > 0 {
             vectors = round::<V, BYTES, N>(level, vectors, half);
@@ -135,7 +135,7 @@ fn zip_streams<V: ZipsTwo, const BYTES: usize, const N: usize>(level: V::Level, 
     steps * (V::LEN / BYTES)
 }
 
-/// One round of zips: the vectors hold runs of streams whose partners are `half` apart, group by group.
+/// One round of zips: vector `group + pair * groups` with the vector `half * groups` further.
 #[inline(always)]
 fn round<V: ZipsTwo, const BYTES: usize, const N: usize>(level: V::Level, vectors: [V; N], half: usize) -> [V; N] {
     let mut zipped = vectors;

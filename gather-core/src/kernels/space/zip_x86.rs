@@ -3,9 +3,9 @@
 //! With AVX2, two vectors are zipped by unpacking their halves and reordering the 128-bit lanes. Three streams are
 //! zipped by vectors of 16 bytes, since no byte crosses lanes.
 //!
-//! With AVX-512, a permute takes any lanes of two vectors. A vector of the output takes one permute from two streams.
-//! From three it takes two: the lanes of the first two streams, then the lanes of the third between them. Two and four
-//! streams are as fast with AVX2.
+//! With AVX-512, a permute takes any lanes of two vectors. A vector of the output takes one permute of two streams. Of
+//! three streams it takes two: the first two streams, then the third between them. Two and four streams are as fast
+//! with AVX2.
 
 #![forbid(unsafe_code)]
 
@@ -72,7 +72,7 @@ struct ZipOrder<const BYTES: usize>;
 impl<const BYTES: usize> ZipOrder<BYTES> {
     const LANES: usize = __m512i::LEN / BYTES;
 
-    /// The halves of two vectors zipped.
+    /// The order of the lanes of two zipped vectors, half by half.
     const ZIP: [[u8; __m512i::LEN]; 2] = {
         let mut orders = [[0; __m512i::LEN]; 2];
         let mut at = 0;
@@ -84,7 +84,7 @@ impl<const BYTES: usize> ZipOrder<BYTES> {
         orders
     };
 
-    /// Three vectors zipped: the lanes of the first two streams, then the kept lanes and the lanes of the third stream.
+    /// The orders of two permutes that zip three vectors: of two streams, then of the result and the third stream.
     const ZIP_THREE: [[[u8; __m512i::LEN]; 2]; 3] = {
         let mut orders = [[[0; __m512i::LEN]; 2]; 3];
         let mut at = 0;

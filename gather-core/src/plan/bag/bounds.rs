@@ -32,8 +32,8 @@ impl Bounds {
         Bounds { kind: BoundsKind::Every { len, bags }, longest: if bags == 0 { 0 } else { len } }
     }
 
-    /// Bags that begin at `offsets` into `indices` indices. The last bag ends at `indices`; with `last_is_end`, the
-    /// last offset is its end instead.
+    /// Bags that begin at `offsets` into `indices` indices. The last bag ends at `indices`. With `last_is_end`, the
+    /// last offset begins no bag: it is the end of the last bag.
     ///
     /// # Errors
     /// [`Error::NoOffsets`], [`Error::AllocationFailed`], [`Error::BagOffsetOutOfRange`].
@@ -49,7 +49,7 @@ impl Bounds {
         let (mut longest, mut last, mut most) = (0, 0, 0);
         bounds.extend(offsets.clone().map(|offset| {
             let bound = offset.try_into().unwrap_or(usize::MAX);
-            // If `bound < last`, and both are at most `indices <= isize::MAX`, the difference exceeds `indices`.
+            // If `bound < last`, both at most `indices <= isize::MAX`, the difference wraps and exceeds `indices`.
             longest = longest.max(bound.wrapping_sub(last));
             (last, most) = (bound, most.max(bound));
             bound
@@ -89,7 +89,7 @@ impl Bounds {
         }
     }
 
-    /// The first index of `bag`; for the bag after the last, the end of the last.
+    /// The first index of `bag`. `start(bags())` is the end of the last bag.
     pub(crate) fn start(&self, bag: usize) -> usize {
         match &self.kind {
             BoundsKind::Every { len, .. } => len * bag,
@@ -101,7 +101,7 @@ impl Bounds {
         self.start(bag)..self.start(bag + 1)
     }
 
-    /// The longest prefix of `bags` with at most `most` rows in total. An empty bag ends it, unless `may_be_empty`.
+    /// The longest prefix of `bags` with at most `most` rows, up to the first empty bag unless `may_be_empty`.
     pub(crate) fn first_of(&self, bags: Range<usize>, most: usize, may_be_empty: bool) -> BagLengths<'_> {
         match &self.kind {
             &BoundsKind::Every { len, .. } => {

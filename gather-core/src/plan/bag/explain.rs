@@ -6,7 +6,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::fmt;
 
-use crate::plan::bag::{BagPlan, Bounds};
+use crate::plan::bag::{BagReducePlan, Bounds};
 use crate::plan::explain::{Explain, kind, name_of};
 use crate::tensor::layout::Layout;
 use crate::types::method::Method;
@@ -14,7 +14,12 @@ use crate::types::op::Op;
 
 impl<'a> Explain<'a> {
     /// The description of a plan of one table with its bags and the layout of its output.
-    pub(crate) fn bag(plan: &'a BagPlan, bounds: &'a Bounds, out: &'a Layout, threads: impl FnOnce() -> usize) -> Self {
+    pub(crate) fn bag(
+        plan: &'a BagReducePlan,
+        bounds: &'a Bounds,
+        out: &'a Layout,
+        threads: impl FnOnce() -> usize,
+    ) -> Self {
         Explain {
             kernel: name_of(plan.action(bounds), "bag"),
             method: Method::Accumulated,
@@ -25,7 +30,7 @@ impl<'a> Explain<'a> {
     }
 
     /// The description of the plans of several tables, without bags.
-    pub(crate) fn tables(plans: impl Iterator<Item = &'a BagPlan>) -> Self {
+    pub(crate) fn tables(plans: impl Iterator<Item = &'a BagReducePlan>) -> Self {
         let plans: Vec<_> = plans.collect();
         Explain {
             kernel: "bag",
@@ -36,7 +41,13 @@ impl<'a> Explain<'a> {
         }
     }
 
-    fn write_bag(&self, plan: &BagPlan, bounds: &Bounds, out: &Layout, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn write_bag(
+        &self,
+        plan: &BagReducePlan,
+        bounds: &Bounds,
+        out: &Layout,
+        f: &mut fmt::Formatter<'_>,
+    ) -> fmt::Result {
         writeln!(f, "{}: {} -> {:?}", Op::EmbeddingBag, self.kernel, out.shape())?;
         writeln!(f, "  {} bags of {} rows, {} in the longest", bounds.bags(), bounds.used(), bounds.longest())?;
         for (depth, l) in plan.loops.iter().enumerate() {
@@ -61,7 +72,7 @@ impl<'a> Explain<'a> {
         write!(f, "{row} bytes a row, {bytes} in all; level {}, tasks {tasks}", *plan.level)
     }
 
-    fn write_tables(&self, plans: &[&BagPlan], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn write_tables(&self, plans: &[&BagReducePlan], f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {} of {} tables", Op::EmbeddingBag, self.kernel, plans.len())?;
         for (number, plan) in plans.iter().enumerate() {
             let (dim, stride) = (plan.rule.dim, plan.stride);

@@ -99,14 +99,15 @@ impl BagConversion {
 
 /// The plan of an EmbeddingBag, for any bags.
 ///
-/// Made by [`BagPlan::new`] alone, from layouts. So, for tensors of these layouts and types and any number of bags:
+/// Made by [`BagReducePlan::new`] alone, from layouts. So, for tensors of these layouts and types and any number of
+/// bags:
 ///
 /// - **P1** For every bag and every position of the axis, `loops` and `elements` reach all elements of the row of data
 ///   and of the bag's row of the output. Elements of data have `size_in` bytes. Fused rows have no loops; each
 ///   position has the bytes of `fused`.
 /// - **P3** The padding of `rule` and `default` are in range of the rows of data.
 #[derive(Clone)]
-pub(crate) struct BagPlan(BagFacts);
+pub(crate) struct BagReducePlan(BagFacts);
 
 /// The facts of a plan: all inputs of a call except its bags and addresses.
 #[derive(Clone)]
@@ -120,28 +121,31 @@ pub(crate) struct BagFacts {
     pub(crate) rule: BagRule,
     /// The row of an empty bag.
     pub(crate) default: Option<usize>,
-    /// Reduce rows without weights, and with weights; `Err` has the name of a reduction that takes no weights.
+    /// Reduces rows without weights.
     pub(crate) plain: BagFn,
+    /// Reduces rows with weights. `Err` has the name of a reduction that takes no weights.
     pub(crate) weighted: Result<BagFn, &'static str>,
     pub(crate) fns: &'static BagFns,
     pub(crate) values: usize,
-    /// Bytes of an element of the output, and of data.
+    /// Bytes of an element of the output.
     pub(crate) size: usize,
     pub(crate) size_in: usize,
     /// The map that converts rows before they are reduced, at the plan's level.
     pub(crate) converting: Option<DecodeFn>,
-    /// The format of fused rows, and the function that converts one to a row of the output.
+    /// The format of fused rows, and the function that converts one such row to a row of the output.
     pub(crate) fused: Option<(FusedBag, BagFn)>,
     /// P1. Folded, in bytes.
     pub(crate) loops: SmallVec<[Loop; 2]>,
     pub(crate) elements: usize,
     /// Runs of `elements` elements per row.
     pub(crate) runs: usize,
-    /// Bytes of a row of the output, and of data.
+    /// Bytes of a row of the output.
     pub(crate) row: usize,
+    /// Bytes of a row of data.
     pub(crate) row_in: usize,
-    /// Bytes between rows of data, and of the output.
+    /// Bytes between rows of data.
     pub(crate) stride: isize,
+    /// Bytes between rows of the output.
     pub(crate) out_stride: isize,
     /// Whether a row of the output has elements.
     pub(crate) has_elements: bool,
@@ -161,15 +165,15 @@ pub(crate) struct PreparedBags {
     pub(crate) rows: usize,
     pub(crate) indices: IndexRuns,
     pub(crate) positions: PositionsFn,
-    /// Whether there are at most [`FEW`] rows, none skipped or converted, for one thread. They are resolved in one
-    /// step and reduced in one step, if weights allow it.
+    /// Whether there are at most [`FEW`] rows, none skipped or converted, for one thread. These rows are resolved in
+    /// one step and reduced in one step, unless weights have several strides.
     pub(crate) is_short: bool,
 }
 
 /// Maximum rows of a short call.
 pub(crate) const FEW: usize = 64;
 
-impl Deref for BagPlan {
+impl Deref for BagReducePlan {
     type Target = BagFacts;
 
     #[inline(always)]
@@ -178,7 +182,7 @@ impl Deref for BagPlan {
     }
 }
 
-impl BagPlan {
+impl BagReducePlan {
     /// Plans for data of rank 1 or more, and an output with a row of data's shape for each bag. The number of bags may
     /// vary, at the stride of the output's first dimension. `padding` and `default` are in range of the rows of data.
     ///
@@ -218,7 +222,7 @@ impl BagPlan {
         let mut loops = Loops::new();
         let elements = fold_into(&mut loops, dims.map(|((&n, &data), &out)| Loop { n, out, data, index: 0 }));
         for l in &mut loops {
-            // Strides in bytes may wrap for layouts over no slice; a view's strides cannot overflow.
+            // The strides of a `Spec` in bytes may wrap; a view's strides cannot overflow.
             l.out = l.out.wrapping_mul(size as isize);
             l.data = l.data.wrapping_mul(size_in as isize);
         }
@@ -235,7 +239,7 @@ impl BagPlan {
             None => Some(Arc::new(repeated(&zero, elements)?)),
         };
         let &BagKernels { fns, values, name } = found;
-        Ok(BagPlan(BagFacts {
+        Ok(BagReducePlan(BagFacts {
             dtype,
             index,
             level,
@@ -312,7 +316,7 @@ impl BagPlan {
         Work { bytes: rows.saturating_mul(self.row), rows, read: 0 }
     }
 
-    /// Number of tasks of a call now, in a pool of `threads()` threads.
+    /// Number of tasks of a call, in a pool of `threads()` threads.
     pub(crate) fn tasks(&self, bounds: &Bounds, threads: impl FnOnce() -> usize) -> usize {
         self.work(bounds).tasks(self.par, threads)
     }
@@ -330,14 +334,14 @@ fn repeated(bytes: &[u8], count: usize) -> Result<Vec<u8>, Error> {
 
 /// Minimum bytes of data to prefetch rows (bench `bags`).
 const FAR: usize = 1 << 18;
-/// Bytes of rows to prefetch, with the bytes of a row clamped to `ROW_AHEAD`: 32 short rows, or 16 long ones. More
-/// would evict each other (bench `bags`).
+/// Bytes of rows to prefetch: 32 short rows, or 16 long ones. More would evict each other (bench `bags`).
 const BYTES_AHEAD: usize = 4 << 10;
+/// Range to which the bytes of a row are clamped to compute the prefetch distance.
 const ROW_AHEAD: RangeInclusive<usize> = 2 * LINE..=4 * LINE;
 
-/// Target bytes per conversion, and of its columns per row: the greater of data and converted values. The L1 cache
-/// holds both (bench `bags`).
+/// Target bytes of data or of converted values per conversion, whichever are more. Both fit in the L1 cache (`bags`).
 const CONVERTED: usize = 16 << 10;
+/// Target bytes of a row per conversion, in data or in converted values, whichever are more.
 const COLUMNS: usize = 1 << 10;
 /// Maximum rows per conversion: `CONVERTED` at one line per row.
 pub(crate) const MOST_CONVERTED: usize = 256;

@@ -32,8 +32,8 @@ const ELEMENTS_AHEAD: usize = 512;
 const PANEL_ROWS_AHEAD: usize = 16;
 /// Maximum bytes of data per outer coordinate to prefetch the next coordinate's slice: two slices fit in the L1 cache.
 const NEXT_SLICE: usize = 8 << 10;
-/// Minimum bytes of an output (of data, for 12-byte rows) to prefetch its elements, and of slices to prefetch the
-/// next.
+/// Minimum bytes to prefetch: of an output to prefetch elements (of data, for 12-byte rows), and of all slices to
+/// prefetch the next slice.
 const PREFETCH_FROM: usize = 1 << 20;
 /// Minimum bytes of data to prefetch rows: the processor hides the latency of nearer data (bench `short`).
 const FAR: usize = 4 << 20;
@@ -201,7 +201,7 @@ impl IndexPlan {
         Error::MethodUnavailable { op: self.op, method: self.options.method.unwrap_or(Method::Direct) }
     }
 
-    /// Bytes of the next outer coordinate's data to prefetch: a slice that only it reads, in random order.
+    /// Bytes to prefetch of the slice of data that only the next outer coordinate reads, in random order.
     fn next_slice_bytes(&self) -> usize {
         let reads = matches!(self.spec.method, Method::Blocks | Method::Chunks | Method::Gathered | Method::Streamed);
         let [.., outer, inner] = self.loops.as_slice() else { return 0 };

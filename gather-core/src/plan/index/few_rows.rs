@@ -1,5 +1,5 @@
-//! Plan of a few rows of a table, or a list of elements: most short calls. A call without a plan uses it; it needs no
-//! folding of loops and no choice of method, and stores only the kernel's inputs.
+//! Plan of a few rows of a table, or a list of elements: most short calls. A call without a plan uses [`FewRows`],
+//! which needs no folding of loops and no choice of method, and stores only the kernel's inputs.
 
 #![forbid(unsafe_code)]
 
@@ -70,8 +70,9 @@ pub(crate) struct FewRows {
     axes: usize,
     /// Number of rows: `1..=FEW`, or `1..=MOST_ELEMENTS` for rows of 4 and 8 bytes by one index each.
     n: usize,
-    /// Bytes of a row of the output, at least 1, and of data.
+    /// Bytes of a row of the output, at least 1.
     row: usize,
+    /// Bytes of a row of data.
     row_in: usize,
     pub(crate) level: Available,
     pub(crate) method: Method,
@@ -82,7 +83,7 @@ pub(crate) struct FewRows {
 
 impl FewRows {
     /// The rows that a gather along leading axes of data moves, or whose elements a map converts. `None` if there are
-    /// none or too many, if a tensor has another layout, or if the request needs an [`IndexPlan`](super::IndexPlan).
+    /// none or too many, if inputs are not row-major, or if the request needs an [`IndexPlan`](super::IndexPlan).
     #[inline(always)]
     pub(crate) fn of(
         request: &IndexRequest,

@@ -11,7 +11,7 @@ pub(crate) use few_rows::{FewRows, LeadingAxes};
 use core::ops::{Deref, DerefMut};
 
 use crate::kernels::IndexKernel;
-use crate::kernels::convert::row::DecodedRows;
+use crate::kernels::convert::row::DecodeLayout;
 use crate::kernels::select::Kernels;
 use crate::plan::method::Panels;
 use crate::plan::nest::NestPlan;
@@ -76,11 +76,11 @@ pub(crate) struct IndexPlan {
     /// P3.
     panels: Option<Panels>,
     /// The rows that a row function reads, if data is decoded first (K8).
-    decoded: Option<DecodedRows>,
+    decoded: Option<DecodeLayout>,
     /// Whether the inner loop runs block by block, so that outer loops revisit a block's indices.
     blocked: bool,
     /// Whether a call is one call of the kernel, on one thread: no panels, no blocks, no remapping, no rows decoded
-    /// into a scratch. It has an axis: tuples without components need a stand-in for their indices.
+    /// into a scratch. The plan has an axis: tuples without components need `NO_INDEX` as the address of their indices.
     whole: bool,
 }
 
@@ -102,7 +102,7 @@ impl IndexPlan {
     }
 
     /// Decodes rows first, for the row function that reads them (K8).
-    pub(crate) fn decode_rows(&mut self, decoded: DecodedRows) {
+    pub(crate) fn decode_rows(&mut self, decoded: DecodeLayout) {
         if self.spec.conversion.is_some() {
             self.decoded = Some(decoded);
             self.whole = false;
@@ -110,11 +110,11 @@ impl IndexPlan {
     }
 
     #[inline]
-    pub(crate) fn decoded(&self) -> Option<&DecodedRows> {
+    pub(crate) fn decoded(&self) -> Option<&DecodeLayout> {
         self.decoded.as_ref()
     }
 
-    /// Whether rows out of range are filled with these bytes, if they are filled at all.
+    /// Whether `fill` is the fill of rows out of range, or no rows are filled.
     #[inline]
     pub(crate) fn fills_by(&self, fill: &[u8]) -> bool {
         self.spec.fill.is_empty() || self.spec.fill[..] == *fill

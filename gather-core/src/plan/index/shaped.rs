@@ -14,12 +14,12 @@ use crate::tensor::layout::Layout;
 use crate::types::method::Method;
 
 impl IndexPlan {
-    /// Replaces the kernel of a plan that is one call by a kernel for its shape, if there is one.
+    /// Replaces the kernel of a plan that is one call by a kernel that is declared for its shape, if there is one.
     ///
-    /// A call of many rows keeps its kernel, as the functions of a declaration leave such calls to the operator.
+    /// A large call keeps its kernel: the functions of a declaration also pass large calls to the operator.
     ///
-    /// P2 holds for it (K10): the loops have the output's order, and are the shape's loops at its open sizes. A plan
-    /// that is cut keeps its kernel, since its chunks have other shapes.
+    /// P2 holds for the new kernel (K10): the loops have the output's order, and are the shape's loops at its open
+    /// sizes. A plan that is cut keeps its kernel, since its chunks have other shapes.
     #[inline(never)]
     pub(super) fn specialize(&mut self, lowered: &IndexLowered, request: &IndexRequest, out: &Layout) {
         let IndexRequest { op, dtype, index, policy, options, .. } = *request;

@@ -18,14 +18,15 @@ pub(crate) struct Accumulators {
     pub(crate) records: Option<&'static AccumulatorFns>,
     /// Bytes of a record, or of a count.
     pub(crate) record: usize,
-    /// Bytes of all records, and of the records that the indices of one coordinate reach.
+    /// Bytes of all records.
     pub(crate) bytes: usize,
+    /// Bytes of the records that the indices of one coordinate reach.
     pub(crate) reach: usize,
 }
 
-/// Maximum bytes of accumulators per row of updates to prefer them to sorted entries, which take 32 bytes per row. For
-/// longer rows, the row's bytes divided by `PART_OF_AN_UPDATE`, since sorting reads their updates out of order.
+/// Maximum bytes of accumulators per row of updates to prefer them to sorted entries, which take 32 bytes per row.
 const BYTES_AN_UPDATE: usize = 16;
+/// Divides the bytes of a long row to give this maximum: sorting reads updates out of order.
 const PART_OF_AN_UPDATE: usize = 4;
 
 /// The accumulators of a loop nest, as records or counts. `None` if the reduction has none, or if there are too many.
@@ -65,7 +66,7 @@ pub(super) enum RecordKind {
 }
 
 impl Accumulators {
-    /// Whether they take little more memory than sorted entries of the updates of a loop nest, of `row` bytes each.
+    /// Whether accumulators are small enough to prefer them to sorting a nest's updates of `row` bytes each.
     pub(super) fn are_small(&self, loops: &[Loop], row: usize) -> bool {
         self.bytes <= count(loops).saturating_mul(BYTES_AN_UPDATE.max(row / PART_OF_AN_UPDATE))
     }

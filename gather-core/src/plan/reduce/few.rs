@@ -1,5 +1,5 @@
-//! Plan of a few updates in one loop: most short scatters. A call without a plan uses it; it needs no folding of loops
-//! and no choice of method.
+//! Plan of a few updates in one loop: most short scatters. A call without a plan uses [`FewUpdates`], which needs no
+//! folding of loops and no choice of method.
 
 #![forbid(unsafe_code)]
 
@@ -32,15 +32,16 @@ pub(crate) struct FewUpdates {
     pub(crate) policy: KernelPolicy,
     pub(crate) skips_negative: bool,
     pub(crate) is_far: bool,
-    /// The axis of the destination, and its size, at least 1.
+    /// The axis of the destination.
     pub(crate) axis: usize,
+    /// The size of the axis, at least 1.
     pub(crate) dim: i32,
     /// `1..=MOST` updates.
     pub(crate) n: usize,
     pub(crate) resolve: CompiledResolveFn,
     pub(crate) take: ReduceFn,
     pub(crate) row: Row,
-    /// Bytes from the start of the indices to the first.
+    /// Bytes from the start of the indices to the first index that is read.
     pub(crate) first: isize,
     /// Bytes between updates: in indices, in updates, and in the destination in addition to its positions.
     pub(crate) steps: [isize; 3],
@@ -82,7 +83,7 @@ impl FewUpdates {
         nest.few(request, level, elements * request.values, 0)
     }
 
-    /// The same for `n` rows; `None` if `n` is out of `1..=MOST`, or worth more than one thread.
+    /// The plan for `n` rows instead; `None` if `n` lies outside `1..=MOST`, or is worth more than one thread.
     #[inline(always)]
     pub(super) fn resized(self, n: usize, options: Options) -> Option<Self> {
         let work = Work { bytes: self.row.bytes.saturating_mul(n), rows: n, read: 0 };
@@ -92,7 +93,8 @@ impl FewUpdates {
 }
 
 impl ScatterNest<'_> {
-    /// The nest as a few updates along `axis`, in rows of `elements`; `None` if it has more, or needs another method.
+    /// The nest as a few updates along `axis`, in rows of `elements`; `None` if there are more, or it needs another
+    /// method.
     #[inline(always)]
     pub(super) fn few(
         &self,

@@ -89,7 +89,7 @@ impl ScatterNest<'_> {
         let (far, short) = (self.reach > FAR, self.row <= LINE);
         match () {
             () if reused => Method::Blocks,
-            // The processor is ahead of these elements by itself (`cliffs`).
+            // The processor hides the latency of these elements (bench `cliffs`).
             () if self.by_index && self.takes(Method::Chunks) => Method::Chunks,
             () if far && short && inner.n >= PREFETCHED_FROM && inner.index != 0 => Method::Prefetched,
             () if self.reach <= 4 * FAR && short && self.takes(Method::Chunks) => Method::Chunks,
@@ -106,8 +106,8 @@ impl ScatterNest<'_> {
         }
     }
 
-    /// Whether elements may be taken by their indices, and blocks do no better. If another loop of a plane revisits
-    /// the indices of a long one, blocks resolve them once.
+    /// Whether elements may be taken by their indices, and blocks do no better. If another loop of a plane revisits the
+    /// indices of a long loop, blocks resolve each index once.
     pub(super) fn takes_by_index(&self, method: Method, index: IndexType) -> bool {
         let (inner, outer) = match self.loops {
             [inner] => (inner, None),
@@ -122,7 +122,7 @@ impl ScatterNest<'_> {
         };
         let comes_back = inner.index != 0 && inner.n > FEW && outer.is_some_and(|outer| outer.index == 0);
         let takes = matches!(method, Method::Blocks | Method::Chunks) && !comes_back;
-        // Read as unsigned, a negative index exceeds any axis; of a short type, any axis within the type's positions.
+        // Read as unsigned, a negative index exceeds any axis, of up to `positions()` elements for short types.
         takes && (index.size() >= 4 || i128::from(component.dim) <= index.positions())
     }
 
@@ -138,28 +138,28 @@ impl ScatterNest<'_> {
 
     /// Iterations of the inner loop per block, for which all outer loops run before the next block; 0 for a single
     /// block. Blocks pay if outer loops revisit indices, or lines of updates. Blocks of an ordered loop need all other
-    /// loops free: they would swap its iterations with another ordered loop's.
+    /// loops free: they would mix its iterations with another ordered loop's.
     pub(super) fn block(&self) -> usize {
         let Some((inner, outer)) = self.loops.split_last() else { return 0 };
         let steps = inner.out.unsigned_abs() + inner.index.unsigned_abs() + inner.data.unsigned_abs();
         let block = (BLOCK_BYTES / steps.max(1)).clamp(FEW, BLOCK);
         let keeps_order = is_free(inner) || outer.iter().all(is_free);
-        // To the same indices, or to lines of a tensor that the inner loop steps out of.
+        // A loop comes back to the same indices, or to lines of a tensor that the inner loop has left.
         let nearer = |step: isize, inner: isize| step.unsigned_abs() < inner.unsigned_abs().min(LINE);
         let comes_back = |along: &Loop| {
             let tensors = [(along.out, inner.out), (along.data, inner.data), (along.index, inner.index)];
             along.n > 1
                 && (along.index == 0 || tensors.into_iter().any(|(step, inner)| step != 0 && nearer(step, inner)))
         };
-        // The lines of all updates along the inner loop stay in the cache, and the destination's would not.
+        // The lines of updates along the inner loop fit in the cache, and the destination does not.
         let lines = inner.n.saturating_mul(inner.out.unsigned_abs().min(LINE));
         let near = Caches::get().second;
         let stays = lines <= near && self.reach > near;
         if keeps_order && inner.n > block && !stays && outer.iter().any(comes_back) { block } else { 0 }
     }
 
-    /// Bytes of the destination that one outer coordinate's indices reach, if the next slice is to be prefetched; else
-    /// 0.
+    /// Bytes of the destination that one outer coordinate's indices reach, to prefetch the next slice; 0 if that does
+    /// not pay.
     pub(super) fn next_slice_bytes(&self, method: Method) -> usize {
         let ([.., outer, inner], [component]) = (self.loops, self.components) else { return 0 };
         let near = inner.data == 0 && outer.data != 0 && self.stride > 0 && inner.n >= FEW;

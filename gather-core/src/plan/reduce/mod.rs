@@ -1,14 +1,14 @@
 //! The plan of a scatter: the folded loop nest of a gather, in the other direction.
 //!
-//! Updates of one element keep their order. Loops tell before any index is read which updates can meet. A loop along
-//! which the destination moves never revisits an element, since no two coordinates of a destination share one. Such a
-//! loop is *free*: it may be cut for threads, and take any position. A loop along which only the index moves the
-//! destination is *ordered*, and keeps its order.
+//! Updates of one element keep their order. Before any index is read, the loops determine which updates can reach one
+//! element. A loop along which the destination moves never revisits an element, since no two coordinates of a
+//! destination share one. Such a loop is *free*: it may be cut for threads, and take any position. A loop along which
+//! only the index moves the destination is *ordered*, and keeps its order.
 
 #![forbid(unsafe_code)]
 
 mod accumulators;
-mod counted;
+mod dynamic;
 mod explain;
 mod few;
 mod method;
@@ -27,7 +27,7 @@ use crate::plan::method::{Panels, has_adjacent_tuples};
 use crate::plan::nest::{Action, NO_COMPONENT, NestPlan, Sizes, is_free, reach};
 pub(crate) use crate::plan::reduce::accumulators::Accumulators;
 use crate::plan::reduce::accumulators::RecordKind;
-pub(crate) use crate::plan::reduce::counted::CountedReducePlan;
+pub(crate) use crate::plan::reduce::dynamic::DynamicReducePlan;
 pub(crate) use crate::plan::reduce::few::FewUpdates;
 use crate::plan::reduce::method::{ScatterNest, panels};
 use crate::tensor::layout::{Layout, Shape};
@@ -49,7 +49,7 @@ pub(crate) struct ReduceRequest {
     pub(crate) reducer: &'static ScatterFns,
     /// Values per element, each of which is reduced.
     pub(crate) values: usize,
-    /// Whether the old values of the destination count.
+    /// Whether the reduction includes the old values of the destination.
     pub(crate) include_self: bool,
     pub(crate) policy: KernelPolicy,
     /// Whether negative indices are skipped, under a policy that makes other indices out of range errors.
@@ -75,7 +75,7 @@ impl ReduceRequest {
 pub(crate) enum Strategy {
     /// Rows are reduced one by one in place.
     InPlace,
-    /// The same in panels that the destination is packed into.
+    /// Rows are reduced one by one in panels, into which the destination is packed.
     Panels(Panels),
     /// Rows are reduced into records; with counts instead of records, in place.
     Accumulated(Accumulators),
@@ -226,7 +226,7 @@ impl ReducePlan {
         let entry = panels.map_or(whole, |panels| kernel_of(loops.len() - panels.moving));
         let (prefetch_distance, next_slice_bytes) = match &way {
             Strategy::Panels(_) => (0, nest.next_slice_bytes(method)),
-            // Records lie elsewhere.
+            // Records lie outside the destination, so no slice of it is prefetched.
             Strategy::Accumulated(Accumulators { reach, record, records: Some(_), .. }) => {
                 (ScatterNest { reach: *reach, row: *record, ..nest }.prefetch_distance(method), 0)
             }
@@ -291,15 +291,15 @@ struct ByIndex {
     tuples: bool,
 }
 
-/// Orders loops. The inner one is a loop that moves the index, if possible; of ordered loops, only the last may be
-/// inner. If elements are taken by their indices, it is the loop that passes the fewest lines. It is as fast when
-/// short, and long steps would revisit the same lines.
+/// Orders loops. The inner loop moves the index, if possible; of ordered loops, only the last may be the inner loop. If
+/// elements are taken by their indices, the inner loop is the loop that passes the fewest lines. A short inner loop is
+/// as fast, and long steps would revisit the same lines.
 fn arrange(loops: &mut Loops, by_index: Option<ByIndex>) {
     let last_ordered = loops.iter().rposition(|along| !is_free(along));
     let may = |d: usize, along: &Loop| is_free(along) || Some(d) == last_ordered;
     if let Some(ByIndex { line, stride, least, tuples }) = by_index {
         let lines = |along: &Loop| -> usize {
-            // Another index is another position.
+            // Another index names another position, `stride` or more away.
             let moved = if along.index == 0 { 0 } else { stride };
             let data = along.data.unsigned_abs().max(moved);
             let steps = [along.out.unsigned_abs(), data, along.index.unsigned_abs()];
@@ -320,7 +320,7 @@ fn arrange(loops: &mut Loops, by_index: Option<ByIndex>) {
     put_inside(loops, |d| may[d], |_, _| false);
 }
 
-/// Maximum bytes of a destination to take rows of several elements by index; rows of larger ones are prefetched.
+/// Maximum bytes of a destination to take rows of several elements by index; a larger one is prefetched.
 const NEAR_ROWS: usize = 4 << 20;
 /// Minimum iterations of an inner loop with short steps, if rows may be sorted, or if one tuple serves the loop.
 const LEAST_OF_ENTRIES: usize = 16;

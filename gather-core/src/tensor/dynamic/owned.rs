@@ -48,7 +48,7 @@ impl DynTensor {
     /// As for [`DynView::from_bytes`], then [`Error::AllocationFailed`].
     pub fn from_bytes(dtype: DType, bytes: &[u8], shape: &[usize]) -> Result<Self, Error> {
         let layout = DynView::from_bytes(dtype, bytes, shape)?.layout().clone();
-        // SAFETY: the view has checked that the bytes are `layout.len()` values.
+        // SAFETY: `DynView::from_bytes` has checked the `layout.len()` values; its layout is row-major.
         unsafe { Self::copied(dtype, bytes, layout) }
     }
 
@@ -82,11 +82,11 @@ impl DynTensor {
     /// Of the kind `InvalidInput`: [`Error::TooManyElements`], [`Error::TooManyBytes`], then
     /// [`Error::AllocationFailed`]. Then the errors of the reader, `UnexpectedEof` among them. Of the kind
     /// `InvalidData`: [`Error::InvalidBytes`], as for [`DynView::from_bytes`]. For a derived type, whose valid values
-    /// are not known, it comes before memory is allocated.
+    /// are not known, `InvalidBytes` comes before `AllocationFailed`.
     ///
     /// All of the memory is written before the first byte is read: check a file's shape against its length first.
     #[cfg(feature = "std")]
-    pub fn read(dtype: DType, mut from: impl io::Read, shape: &[usize]) -> io::Result<Self> {
+    pub fn from_reader(dtype: DType, mut reader: impl io::Read, shape: &[usize]) -> io::Result<Self> {
         let input = |error: Error| io::Error::new(io::ErrorKind::InvalidInput, error);
         let layout = Layout::contiguous(shape).map_err(input)?;
         let bytes = Shape::checked_bytes(shape, dtype.size()).map_err(input)?;
@@ -98,7 +98,7 @@ impl DynTensor {
         unsafe { memory.start().write_bytes(0, bytes) };
         // SAFETY: all bytes have just been written, with 0; nothing else has the address yet.
         let bytes = unsafe { core::slice::from_raw_parts_mut(memory.start(), bytes) };
-        from.read_exact(bytes)?;
+        reader.read_exact(bytes)?;
         check_values(dtype, bytes, 0).map_err(wrong)?;
         Ok(DynTensor { memory, layout, dtype })
     }
@@ -161,7 +161,6 @@ impl DynTensor {
         &self.layout
     }
 
-    /// The address of the first element.
     #[inline]
     pub(crate) fn start(&self) -> *const u8 {
         self.memory.start()
@@ -170,8 +169,7 @@ impl DynTensor {
     /// A mutable view of the whole tensor.
     #[must_use]
     pub fn view_mut(&mut self) -> DynViewMut<'_> {
-        // SAFETY: by V4 the elements of the row-major layout are distinct values in this tensor's memory, mutably
-        // borrowed.
+        // SAFETY: by V4 the elements of the row-major layout are distinct values in memory that is borrowed mutably.
         unsafe { DynViewMut::from_raw_parts(self.dtype, self.memory.start(), self.layout.clone()) }
     }
 
@@ -182,7 +180,7 @@ impl DynTensor {
     pub fn downcast<T: Element>(self) -> Result<Tensor<T>, Error> {
         check_dtype(T::DTYPE, self.dtype)?;
         let len = self.layout.len();
-        // SAFETY: V4.
+        // SAFETY: V4 for `T`, whose data type was compared: aligned memory that begins with `len` values.
         let values = unsafe { self.memory.into_vec::<T>(len) }?;
         Tensor::new(values, self.layout.shape())
     }

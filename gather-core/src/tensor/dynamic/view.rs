@@ -7,7 +7,7 @@ use crate::tensor::dynamic::{check_aligned, check_dtype};
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::view::{View, ViewMut, layout_methods};
 use crate::types::declare::debug_by;
-use crate::types::element::{DType, Element, Validity};
+use crate::types::element::{DType, Element, ValidBytes};
 use crate::types::error::Error;
 
 debug_by!(self: [] DynView<'_> { dtype: self.dtype, shape: self.shape(), strides: self.layout.strides() });
@@ -35,7 +35,7 @@ unsafe impl Sync for DynView<'_> {}
 
 impl<'a, T: Element> From<&View<'a, T>> for DynView<'a> {
     fn from(view: &View<'a, T>) -> Self {
-        // SAFETY: V1 of the view; its elements are values of `T`, and the data type is `T::DTYPE`.
+        // SAFETY: V1 of the view. V3: its elements are values of `T`, and the data type is `T::DTYPE`.
         unsafe { Self::from_raw_parts(T::DTYPE, view.origin().cast(), view.layout().clone()) }
     }
 }
@@ -81,7 +81,7 @@ impl<'a> DynView<'a> {
     pub fn from_bytes(dtype: DType, bytes: &'a [u8], shape: &[usize]) -> Result<Self, Error> {
         let layout = row_major(dtype, bytes.len(), shape)?;
         check_values(dtype, bytes, 0)?;
-        // SAFETY: the elements of a row-major layout are contiguous and take `bytes.len()` bytes, all checked values.
+        // SAFETY: the elements of a row-major layout are contiguous, and take `bytes.len()` bytes of checked values.
         Ok(unsafe { Self::from_raw_parts(dtype, bytes.as_ptr(), layout) })
     }
 
@@ -94,8 +94,8 @@ impl<'a> DynView<'a> {
     /// The bytes are contiguous values of the data type.
     pub unsafe fn from_bytes_unchecked(dtype: DType, bytes: &'a [u8], shape: &[usize]) -> Result<Self, Error> {
         let layout = row_major(dtype, bytes.len(), shape)?;
-        // SAFETY: the elements of a row-major layout are contiguous: `bytes.len()` bytes, values by the caller's
-        // promise.
+        // SAFETY: the elements of a row-major layout are contiguous `bytes.len()` bytes: values by the caller's
+        // contract.
         Ok(unsafe { Self::from_raw_parts(dtype, bytes.as_ptr(), layout) })
     }
 
@@ -128,7 +128,7 @@ impl<'a> DynView<'a> {
         let reached = reached_bytes(dtype, &layout, offset);
         check_values(dtype, &bytes[reached.clone()], reached.start)?;
         let origin = bytes.as_ptr().wrapping_add(offset * dtype.size());
-        // SAFETY: every coordinate has been checked to lie in the slice, and the bytes reached to be valid values.
+        // SAFETY: `within` has checked that coordinates lie in the slice, and `check_values` the bytes reached.
         Ok(unsafe { Self::from_raw_parts(dtype, origin, layout) })
     }
 
@@ -144,7 +144,7 @@ impl<'a> DynView<'a> {
     #[must_use]
     #[inline]
     pub unsafe fn from_raw_parts(dtype: DType, origin: *const u8, layout: Layout) -> Self {
-        // SAFETY: the caller's promise.
+        // SAFETY: by the caller's contract, `origin` is not null.
         let origin = unsafe { NonNull::new_unchecked(origin.cast_mut()) };
         DynView { origin, layout, dtype, memory: PhantomData }
     }
@@ -219,7 +219,7 @@ pub struct DynViewMut<'a> {
     memory: PhantomData<&'a mut [u8]>,
 }
 
-// SAFETY: a mutable view is borrowed mutably as a whole, and elements are `Send + Sync`.
+// SAFETY: a mutable view has exclusive access to its elements (V1), which are `Send + Sync`.
 unsafe impl Send for DynViewMut<'_> {}
 // SAFETY: a shared reference gives out the layout and the data type only.
 unsafe impl Sync for DynViewMut<'_> {}
@@ -233,13 +233,14 @@ impl<'a, T: Element> From<&'a mut ViewMut<'_, T>> for DynViewMut<'a> {
 }
 
 impl<'a> DynViewMut<'a> {
-    /// A row-major view of bytes, at any alignment, in the machine's byte order. It may have any data type.
+    /// A row-major view of bytes as any data type, at any alignment, in the machine's byte order.
     ///
     /// # Errors
     /// [`Error::TooManyElements`], [`Error::TooManyBytes`], [`Error::LengthMismatch`] (in bytes).
     pub fn from_bytes(dtype: DType, bytes: &'a mut [u8], shape: &[usize]) -> Result<Self, Error> {
         let layout = row_major(dtype, bytes.len(), shape)?;
-        // SAFETY: the elements of a row-major layout are contiguous and disjoint, and take `bytes.len()` bytes.
+        // SAFETY: the elements of a row-major layout are contiguous, disjoint and take `bytes.len()` bytes, of any
+        // value.
         Ok(unsafe { Self::from_raw_parts(dtype, bytes.as_mut_ptr(), layout) })
     }
 
@@ -259,7 +260,7 @@ impl<'a> DynViewMut<'a> {
         let layout = within(dtype, bytes.len(), shape, strides, offset)?;
         layout.check_disjoint()?;
         let origin = bytes.as_mut_ptr().wrapping_add(offset * dtype.size());
-        // SAFETY: every coordinate has been checked to lie in the slice, and no two to share an element.
+        // SAFETY: `within` has checked that coordinates lie in the slice; no two share an element (`check_disjoint`).
         Ok(unsafe { Self::from_raw_parts(dtype, origin, layout) })
     }
 
@@ -274,7 +275,7 @@ impl<'a> DynViewMut<'a> {
     #[must_use]
     #[inline]
     pub unsafe fn from_raw_parts(dtype: DType, origin: *mut u8, layout: Layout) -> Self {
-        // SAFETY: the caller's promise.
+        // SAFETY: by the caller's contract, `origin` is not null.
         let origin = unsafe { NonNull::new_unchecked(origin) };
         DynViewMut { origin, layout, dtype, memory: PhantomData }
     }
@@ -322,9 +323,9 @@ fn reached_bytes(dtype: DType, layout: &Layout, offset: usize) -> core::ops::Ran
 /// Checks that `bytes` are values of a type. `start` is their position in the slice, for the error.
 pub(super) fn check_values(dtype: DType, bytes: &[u8], start: usize) -> Result<(), Error> {
     let wrong = match dtype.validity() {
-        Validity::AnyBits => return Ok(()),
-        Validity::Bool => bytes.iter().position(|&byte| byte > 1),
-        Validity::Unknown => return Err(Error::InvalidBytes { dtype, position: None }),
+        ValidBytes::AnyBits => return Ok(()),
+        ValidBytes::Bool => bytes.iter().position(|&byte| byte > 1),
+        ValidBytes::Unknown => return Err(Error::InvalidBytes { dtype, position: None }),
     };
     wrong.map_or(Ok(()), |at| Err(Error::InvalidBytes { dtype, position: Some(start + at) }))
 }

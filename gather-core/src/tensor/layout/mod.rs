@@ -21,8 +21,9 @@ use crate::types::order::sort_by_key;
 // stored inline, and the fields are words without padding, which compilers keep in registers.
 #[derive(Clone)]
 pub struct Layout {
-    /// Up to `INLINE` dimensions, then zeros. L1: one stride each. L2: the product of nonzero sizes fits in `isize`.
+    /// The sizes of up to `INLINE` dimensions, then zeros. L2: the product of nonzero sizes fits in `isize`.
     sizes: [usize; INLINE],
+    /// L1: the strides of the same dimensions, then zeros.
     strides: [isize; INLINE],
     /// All dimensions if there are more than `INLINE`, else `None`.
     spilled: Option<Box<Spilled>>,
@@ -40,7 +41,6 @@ struct Spilled {
     strides: Box<[isize]>,
 }
 
-/// Known facts of the strides.
 #[derive(Clone, Copy, PartialEq)]
 #[repr(u32)]
 enum Order {
@@ -198,15 +198,15 @@ impl Layout {
                 if stride != step {
                     return false;
                 }
-                // A nonempty layout has dimensions of at most `isize::MAX`, and so has their product (L2).
+                // The dimensions of a nonempty layout are at most `isize::MAX`, and so is their product (L2).
                 step *= dim as isize;
             }
         }
         true
     }
 
-    /// Whether the strides are row-major (L5), also along dimensions of size 0 or 1. They then stay row-major for any
-    /// other size of the first dimension.
+    /// Whether the strides are row-major (L5), also along dimensions of size 0 or 1. Such strides stay row-major for
+    /// any other size of the first dimension.
     #[inline]
     pub(crate) fn is_row_major(&self) -> bool {
         self.order == Order::RowMajor

@@ -17,7 +17,7 @@ use super::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::tensor::allocation::Allocation;
 use crate::types::error::Error;
 
-/// The owning handle of a pool, shared by its clones. When it drops, kept blocks are freed, and later ones on return.
+/// The owning handle of a pool, shared by its clones. Its drop frees kept blocks; blocks in use are freed on return.
 pub(super) struct Owner(Arc<Shared>);
 
 /// A tensor's handle of its pool.
@@ -48,7 +48,7 @@ pub struct PoolStats {
     /// The number of blocks held.
     pub blocks: usize,
     /// The number of times a tensor took a held block.
-    pub taken_again: u64,
+    pub reused: u64,
     /// The number of times a tensor took memory from the allocator.
     pub allocated: u64,
 }
@@ -90,7 +90,7 @@ impl Lender {
         let class = class_of(bytes).ok_or(Error::AllocationFailed { bytes })?;
         let mut kept = self.0.lock();
         if let Some(block) = kept.block(class, align) {
-            kept.stats.taken_again += 1;
+            kept.stats.reused += 1;
             kept.stats.blocks -= 1;
             kept.stats.bytes -= block.bytes();
             return Ok(block);
@@ -104,7 +104,7 @@ impl Lender {
         })
     }
 
-    /// Gives back a block that was taken; does nothing for an empty one.
+    /// Gives back a block that was taken; does nothing for an empty block.
     pub(super) fn give_back(&self, block: Allocation) {
         let size = block.bytes();
         let Some(class) = class_of(size).filter(|_| size > 0) else { return };

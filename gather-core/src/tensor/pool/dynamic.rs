@@ -5,7 +5,7 @@ use core::fmt;
 use super::blocks::Lender;
 use crate::tensor::dynamic::{DynTensor, DynView, DynViewMut};
 use crate::tensor::output::{DynOutput, Output, Resize, Sealed, Target};
-use crate::tensor::typing::Any;
+use crate::tensor::typing::Dyn;
 use crate::types::declare::accessors;
 use crate::types::element::DType;
 use crate::types::error::Error;
@@ -85,13 +85,13 @@ impl Resize for DynPooled {
     }
 
     unsafe fn assume_init(&mut self, shape: &[usize], len: usize) {
-        // SAFETY: the caller's promise: `clear` called the tensor's `clear` last, for `len` elements.
+        // SAFETY: by the caller's contract `clear` was called last; it called the tensor's `clear` for `len` elements.
         unsafe { self.tensor.assume_init(shape, len) }
     }
 }
 
 // SAFETY: O1: the tensor has elements of the data type.
-unsafe impl Sealed<Any> for DynPooled {
+unsafe impl Sealed<Dyn> for DynPooled {
     fn target_of(&mut self, dtype: DType) -> Result<Target<'_>, Error> {
         if self.tensor.dtype().align() != dtype.align() {
             self.release();
@@ -101,5 +101,5 @@ unsafe impl Sealed<Any> for DynPooled {
     }
 }
 
-impl Output<Any> for DynPooled {}
+impl Output<Dyn> for DynPooled {}
 impl DynOutput for DynPooled {}

@@ -25,9 +25,9 @@ pub use self::dynamic::DynPooled;
 /// Reused memory of outputs, as in the caching allocators of engines.
 ///
 /// A fresh output of some megabytes costs more than the gather that fills it: the system clears its pages, and each
-/// costs a page fault. A pool hands out [`Pooled`] tensors, whose memory returns to it when they are dropped, on any
-/// thread. They are an [`Output`]: every `run_into` whose types the compiler knows takes them. Calls of types known at
-/// run time take a [`DynPooled`], a [`DynOutput`](crate::DynOutput). All element types of an alignment share memory.
+/// page costs a page fault. A pool hands out [`Pooled`] tensors, whose memory returns to it when they are dropped, on
+/// any thread. They are an [`Output`]: every `run_into` whose types the compiler knows takes them. Calls of types known
+/// at run time take a [`DynPooled`], a [`DynOutput`](crate::DynOutput). All element types of an alignment share memory.
 ///
 /// A clone is the same pool. Dropping the last clone frees the memory held; existing tensors keep and free their own.
 ///
@@ -47,7 +47,7 @@ pub use self::dynamic::DynPooled;
 ///         Gather::new(0).run_into(&table, &View::new(ids, &[ids.len()])?, &mut rows)?;
 ///         assert_eq!(rows.shape(), [ids.len(), 2]);
 ///     }
-///     assert_eq!((pool.stats().taken_again, pool.stats().blocks), (1, 1));
+///     assert_eq!((pool.stats().reused, pool.stats().blocks), (1, 1));
 ///     Ok(())
 /// }
 /// ```
@@ -128,7 +128,7 @@ impl<T> Pooled<T> {
     #[must_use]
     pub fn as_slice(&self) -> &[T] {
         let tensor = &self.inner.tensor;
-        // SAFETY: V4 and V5.
+        // SAFETY: V4, V5: the memory is aligned for `T`, and begins with the tensor's values of `T`.
         unsafe { slice::from_raw_parts(tensor.start().cast(), tensor.layout().len()) }
     }
 
@@ -136,7 +136,7 @@ impl<T> Pooled<T> {
     #[must_use]
     pub fn as_mut_slice(&mut self) -> &mut [T] {
         let tensor = &mut self.inner.tensor;
-        // SAFETY: V4 and V5; the tensor is borrowed mutably.
+        // SAFETY: V4, V5, as for `as_slice`; the tensor is borrowed mutably.
         unsafe { slice::from_raw_parts_mut(tensor.start().cast_mut().cast(), tensor.layout().len()) }
     }
 
@@ -160,7 +160,7 @@ impl<T> Pooled<T> {
     pub fn into_tensor(mut self) -> Result<Tensor<T>, Error> {
         let (len, shape) = (self.as_slice().len(), Shape::from(self.shape()));
         let memory = self.inner.tensor.take_memory();
-        // SAFETY: V4 and V5.
+        // SAFETY: V4, V5: the memory is aligned for `T`, and begins with the tensor's values of `T`.
         let values = unsafe { memory.into_vec::<T>(len) }?;
         Ok(Tensor::from_parts(values, shape))
     }

@@ -1,4 +1,4 @@
-//! The one error type: every variant carries the numbers that a caller needs to act on it.
+//! The error type: every variant has the numbers that a caller needs to act on the error.
 
 #![forbid(unsafe_code)]
 
@@ -97,7 +97,7 @@ errors! {
     RankOutOfRange { op,
         /// The tensor.
         argument: Argument,
-        /// The rank it has.
+        /// The rank of the tensor.
         rank: usize,
         /// The least rank allowed.
         min: usize,
@@ -149,7 +149,7 @@ errors! {
         _ => "{op}: index {index} at position {position} is out of range for axis {axis} of size {dim}",
     },
     /// A parameter list of BatchToSpace or SpaceToBatch does not have one entry per dimension of data.
-    ParameterLengthMismatch { op,
+    ArgumentLengthMismatch { op,
         /// The list.
         argument: Argument,
         /// The number of its entries.
@@ -158,7 +158,7 @@ errors! {
         rank: usize,
     } => "{op}: {argument} has {len} entries; data of rank {rank} takes {rank}",
     /// An entry of a parameter list of BatchToSpace or SpaceToBatch is out of range.
-    ParameterOutOfRange { op,
+    ArgumentOutOfRange { op,
         /// The list.
         argument: Argument,
         /// The position of the entry.
@@ -242,7 +242,7 @@ errors! {
         Some(size) => "batch_to_space: crops {begin} and {end} of dimension {dim} exceed its {size} elements",
         None => "batch_to_space: dimension {dim} times its block overflows",
     },
-    /// A shape has more elements than a tensor can have (`isize::MAX`), zero dimensions left aside.
+    /// A shape has more elements than a tensor can have (`isize::MAX`), if a dimension of 0 counts as 1.
     TooManyElements {
         /// The shape.
         shape: Box<[usize]>,
@@ -428,7 +428,7 @@ errors! {
     DTypeMismatch {
         /// The required data type.
         expected: DType,
-        /// The data type it has.
+        /// The data type of the tensor.
         got: DType,
     } => "expected data type {expected}, got {got}",
     /// The elements of a type-erased tensor are not aligned for their type.
@@ -655,7 +655,7 @@ errors! {
         Argument::Data => "{op}: the bitmap of {argument} has {len} bits; it takes {rows}, one for each row",
         _ => "{op}: the bitmap of {argument} has {len} bits; it takes {rows}, one for each index",
     },
-    /// A bitmap of nulls has a bit per element of data, of which a row function, fused rows or blocks read whole rows.
+    /// A bitmap of nulls has a bit per element of data, but a row function, fused rows or blocks read whole rows.
     BitmapPerElement { op,
         /// The number of rows, and of bits required.
         rows: usize,
@@ -705,9 +705,10 @@ errors! {
         /// The method.
         method: Method,
     } => "{op}: the method {method} does not take these shapes and types at this level",
-    /// A plan for any count of indices is not available. Their first dimension is tied to data, is not the first of
-    /// the result, is repeated, or belongs to tuples without components; with nulls also to tuples of several.
-    FixedCount { op } => "{op}: plans for any count take indices whose first dimension is the first of the result, not \
+    /// A plan for any count of indices is not available. Their first dimension is also one of data, is not the first of
+    /// the result, is repeated, or belongs to tuples without components, or with nulls to tuples of several.
+    AnyCountUnavailable { op } =>
+        "{op}: plans for any count take indices whose first dimension is the first of the result, not \
         tied to one of data, and neither repeated nor of tuples without components; with nulls, tuples have one \
         component",
     /// The allocator refused the memory of the output or of a scratch.
@@ -715,7 +716,7 @@ errors! {
         /// The number of bytes requested.
         bytes: usize,
     } => "the allocator refused {bytes} bytes",
-    /// The system has no huge pages for memory in use, or moved none of it there.
+    /// The system has no huge pages for memory in use, or moved none of the memory to huge pages.
     HugePagesUnavailable {
         /// Bytes of the memory.
         bytes: usize,

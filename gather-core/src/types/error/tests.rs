@@ -15,7 +15,7 @@ fn messages() -> Vec<(Error, &'static str)> {
     let rank = |rank, min, max| Error::RankOutOfRange { op: Op::GatherNd, argument: Argument::Indices, rank, min, max };
     let parameter = |min, max| {
         let (op, argument) = (Op::BatchToSpace, Argument::CropsEnd);
-        Error::ParameterOutOfRange { op, argument, dim: 2, value: -4, min, max }
+        Error::ArgumentOutOfRange { op, argument, dim: 2, value: -4, min, max }
     };
     let index = |index, negative| Error::IndexOutOfRange { op, position: 3, index, axis: 1, dim: 5, negative };
     let plan =
@@ -122,7 +122,7 @@ fn messages() -> Vec<(Error, &'static str)> {
             "gather: index -1 at position 3 is out of range for axis 1 of size 5; negative indices are refused",
         ),
         (
-            Error::ParameterLengthMismatch { op: Op::SpaceToBatch, argument: Argument::PadsBegin, len: 2, rank: 4 },
+            Error::ArgumentLengthMismatch { op: Op::SpaceToBatch, argument: Argument::PadsBegin, len: 2, rank: 4 },
             "space_to_batch: pads_begin has 2 entries; data of rank 4 takes 4",
         ),
         (parameter(0, 0), "batch_to_space: crops_end[2] is -4; allowed there is 0"),

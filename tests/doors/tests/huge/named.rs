@@ -3,11 +3,11 @@
 use std::fmt::Debug;
 
 use gather_core::{
-    Bags, BatchToSpace, DepthToSpace, DynTensor, DynView, DynViewMut, Element, EmbeddingBag, Error, Gather,
-    GatherElements, GatherNd, Given, Index, IndexType, Layout, Method, Mode, OutOfBounds, Par, Plain, Reduction,
-    Registry, ScatterElements, ScatterNd, ScatterOutOfBounds, SpaceAttributes, SpaceOperator, SpaceToBatch,
-    SpaceToDepth, Spec, Tensor, View, ViewMut, batch_to_space, depth_to_space, gather, gather_elements, gather_nd,
-    rows, rows_into, scatter_elements, scatter_nd, space_to_batch, space_to_depth, zeros,
+    Bags, BatchToSpace, DepthMode, DepthToSpace, DynTensor, DynView, DynViewMut, Element, EmbeddingBag, Error, Gather,
+    GatherElements, GatherNd, Given, Index, IndexType, Layout, Method, OutOfBounds, Par, Plain, Reduction, Registry,
+    ScatterElements, ScatterNd, ScatterOutOfBounds, SpaceAttributes, SpaceOperator, SpaceToBatch, SpaceToDepth, Spec,
+    Tensor, View, ViewMut, batch_to_space, depth_to_space, gather, gather_elements, gather_nd, rows, rows_into,
+    scatter_elements, scatter_nd, space_to_batch, space_to_depth, zeros,
 };
 
 use super::LARGE as N;
@@ -141,12 +141,17 @@ fn plans_for_any_count_and_slices() {
     let data = filled_with([1, 2, 3]);
     let mut out = filled_with([0, 0]);
     let op = Gather::new(0).out_of_bounds(OutOfBounds::Zero);
-    let plan = unwrap(op.plan_any_count(&Spec::<Huge>::of(&layout(&[3])), &Spec::<i32>::of(&layout(&[0]))));
+    let plan =
+        unwrap(op.plan_any_count(&Spec::<Huge>::from_layout(&layout(&[3])), &Spec::<i32>::from_layout(&layout(&[0]))));
     unwrap(plan.run_slices(&data, &[2, 5], &mut out));
     check(&out, [3, 0]);
     check(unwrap(plan.run(&view(&data), &view(&[1]))).as_slice(), [2]);
     let reversed = unwrap(Layout::strided(&[2], &[-1]));
-    let plan = unwrap(op.plan_into(&Spec::<Huge>::of(&layout(&[3])), &Spec::<i32>::of(&layout(&[2])), &reversed));
+    let plan = unwrap(op.plan_into(
+        &Spec::<Huge>::from_layout(&layout(&[3])),
+        &Spec::<i32>::from_layout(&layout(&[2])),
+        &reversed,
+    ));
     unwrap(plan.run_into(&view(&data), &view(&[2, 5]), &mut unwrap(ViewMut::strided(&mut out, &[2], &[-1], 1))));
     check(&out, [0, 3]);
     assert_eq!(op.will_need(&view(&data), &view(&[2, 0])), plan.will_need(&view(&data), &view(&[2, 0])));
@@ -224,16 +229,16 @@ fn padded_blocks() {
 
 fn blocks_of_depth() {
     let data = filled_with([1, 2]);
-    rearranges(&DepthToSpace::new(2, Mode::Dcr), (&data, &[1, 2, 1]), &[1, 1, 2], [1, 2]);
+    rearranges(&DepthToSpace::new(2, DepthMode::Dcr), (&data, &[1, 2, 1]), &[1, 1, 2], [1, 2]);
     let tall = unwrap(View::new(&data, &[1, 2, 1]));
-    check(unwrap(depth_to_space(&tall, 2, Mode::Crd)).as_slice(), [1, 2]);
+    check(unwrap(depth_to_space(&tall, 2, DepthMode::Crd)).as_slice(), [1, 2]);
 }
 
 fn blocks_into_depth() {
     let data = filled_with([1, 2]);
-    rearranges(&SpaceToDepth::new(2, Mode::Dcr), (&data, &[1, 1, 2]), &[1, 2, 1], [1, 2]);
+    rearranges(&SpaceToDepth::new(2, DepthMode::Dcr), (&data, &[1, 1, 2]), &[1, 2, 1], [1, 2]);
     let wide = unwrap(View::new(&data, &[1, 1, 2]));
-    check(unwrap(space_to_depth(&wide, 2, Mode::Crd)).as_slice(), [1, 2]);
+    check(unwrap(space_to_depth(&wide, 2, DepthMode::Crd)).as_slice(), [1, 2]);
 }
 
 fn blocks_into_space() {
@@ -281,9 +286,9 @@ macro_rules! scatters {
         unwrap(op.registry(registry).run_on(written, &indices, &new));
         let (ids, updates) = (indices.layout(), new.layout());
         let plan = unwrap(op.registry(registry).plan(
-            &Spec::dynamic(Huge::DTYPE, &Layout::contiguous(&[2]).unwrap()),
-            &Spec::dynamic(IndexType::I32.dtype(), ids),
-            &Spec::dynamic(Huge::DTYPE, updates),
+            &Spec::from_dtype(Huge::DTYPE, &Layout::contiguous(&[2]).unwrap()),
+            &Spec::from_dtype(IndexType::I32.dtype(), ids),
+            &Spec::from_dtype(Huge::DTYPE, updates),
         ));
         check(&downcast(unwrap(plan.run(&data, &indices, &new))), [1, 5]);
         unwrap(plan.run_into(&data, &indices, &new, written));
@@ -318,12 +323,12 @@ fn adjoints() {
     let mut memory = filled_with([7, 7, 7]);
     let mut out = unwrap(ViewMut::new(&mut memory, &[3]));
     unwrap(op.adjoint().run_on(&mut out, &ids, &gradient));
-    let plan = unwrap(op.adjoint().plan_into(&Spec::of(out.layout()), &ids, &gradient, out.layout()));
+    let plan = unwrap(op.adjoint().plan_into(&Spec::from_layout(out.layout()), &ids, &gradient, out.layout()));
     unwrap(plan.run_on(&mut out, &ids, &gradient));
     let plan = op.registry(registry).adjoint().plan_into(
-        &Spec::dynamic(Huge::DTYPE, out.layout()),
-        &Spec::dynamic(IndexType::I32.dtype(), ids.layout()),
-        &Spec::dynamic(Huge::DTYPE, gradient.layout()),
+        &Spec::from_dtype(Huge::DTYPE, out.layout()),
+        &Spec::from_dtype(IndexType::I32.dtype(), ids.layout()),
+        &Spec::from_dtype(Huge::DTYPE, gradient.layout()),
         out.layout(),
     );
     let (ids, gradient) = (DynView::from(&ids), DynView::from(&gradient));
@@ -351,7 +356,7 @@ fn bags() {
         check(unwrap(plan.run(&data, &Bags::planned(&ids))).as_slice(), [expected]);
         let (data, ids) = (DynView::from(&data), DynView::from(&ids));
         check(&downcast(unwrap(op.run(&data, &Bags::packed(&ids)))), [expected]);
-        let plan = unwrap(op.plan(&Spec::dynamic(Huge::DTYPE, data.layout()), &Bags::packed(&ids)));
+        let plan = unwrap(op.plan(&Spec::from_dtype(Huge::DTYPE, data.layout()), &Bags::packed(&ids)));
         check(&downcast(unwrap(plan.run(&data, &Bags::planned(&ids)))), [expected]);
     }
 }

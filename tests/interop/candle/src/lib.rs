@@ -11,8 +11,8 @@
 
 use candle_core::{CpuStorage, CustomOp2, Error, InplaceOp3, Layout, Result, Shape, Tensor, bail};
 use gather_core::{
-    AdjointOf, Gather, GatherElements, IndexAttributes, IndexOperator, NegativeIndex, ScatterOperator, View, ViewMut,
-    zeros,
+    AdjointAttributes, Gather, GatherElements, GatherOperator, IndexAttributes, NegativeIndex, ScatterOperator, View,
+    ViewMut, zeros,
 };
 
 /// Rows of `data` along `dim`, by a list of ids, as [`Tensor::index_select`].
@@ -56,18 +56,18 @@ pub fn scatter_add(data: &Tensor, ids: &Tensor, source: &Tensor, dim: usize) -> 
 }
 
 /// The operator without negative ids, which candle refuses.
-fn strict<A: IndexAttributes>(op: IndexOperator<A>) -> IndexOperator<A> {
+fn strict<A: IndexAttributes>(op: GatherOperator<A>) -> GatherOperator<A> {
     op.negative_index(NegativeIndex::Reject)
 }
 
 /// A gather.
-struct Take<A>(IndexOperator<A>);
+struct Take<A>(GatherOperator<A>);
 
 /// The gradient of its data, which has this shape.
-struct Adjoint<A>(ScatterOperator<AdjointOf<A>>, Shape);
+struct Adjoint<A>(ScatterOperator<AdjointAttributes<A>>, Shape);
 
 /// The same, added to a tensor.
-struct Add<A>(ScatterOperator<AdjointOf<A>>);
+struct Add<A>(ScatterOperator<AdjointAttributes<A>>);
 
 /// A view of a tensor, whatever its strides.
 fn view<'a, T>(values: &'a [T], layout: &Layout) -> Result<View<'a, T>> {

@@ -8,9 +8,9 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use gather_core::{
-    DType, DepthToSpace, DynTensor, DynView, Gather, GatherElements, GatherNd, IndexAttributes, IndexOperator, Mode,
-    Reduction, ScatterAttributes, ScatterElements, ScatterNd, ScatterOperator, SpaceAttributes, SpaceOperator,
-    SpaceToDepth,
+    DType, DepthMode, DepthToSpace, DynTensor, DynView, Gather, GatherElements, GatherNd, GatherOperator,
+    IndexAttributes, Reduction, ScatterAttributes, ScatterElements, ScatterNd, ScatterOperator, SpaceAttributes,
+    SpaceOperator, SpaceToDepth,
 };
 use prost::Message;
 use proto::{ModelProto, NodeProto, TensorProto};
@@ -26,7 +26,7 @@ compile_error!("the bytes of numbers would have to be reversed");
 /// An operator with its attributes, to be run on the inputs of its node.
 type Run = Box<dyn Fn(&[DynView<'_>]) -> Result<DynTensor, gather_core::Error> + Send + Sync>;
 
-fn gather<A: IndexAttributes + Send + Sync + 'static>(op: IndexOperator<A>) -> Run {
+fn gather<A: IndexAttributes + Send + Sync + 'static>(op: GatherOperator<A>) -> Run {
     Box::new(move |inputs| op.run(&inputs[0], &inputs[1]))
 }
 
@@ -54,7 +54,7 @@ fn operator(node: &NodeProto, opset: i64) -> Result<Run, Error> {
     };
     let axis = || int("axis");
     let reduction = || text("reduction", "none")?.parse::<Reduction>().map_err(|_| refused("reduction"));
-    let mode = || text("mode", "DCR")?.parse::<Mode>().map_err(|_| refused("mode"));
+    let mode = || text("mode", "DCR")?.parse::<DepthMode>().map_err(|_| refused("mode"));
 
     // The number of inputs, and each attribute with the first opset that has it.
     let (run, inputs, known): (_, _, &[_]) = match node.op_type.as_str() {

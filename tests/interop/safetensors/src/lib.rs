@@ -5,7 +5,7 @@
 use std::fs::File;
 use std::path::Path;
 
-use gather_core::{DType, DynTensor, DynView, Element, Error, Gather, Index, Tensor, View, WillNeed};
+use gather_core::{AdviceStats, DType, DynTensor, DynView, Element, Error, Gather, Index, Tensor, View};
 use memmap2::Mmap;
 use safetensors::tensor::TensorView;
 
@@ -55,6 +55,6 @@ pub fn rows_into<T: Element, I: Index>(table: &DynView<'_>, ids: &[I], out: &mut
 ///
 /// # Errors
 /// [`Error::DTypeMismatch`], and [`Error::Misaligned`] as for [`rows_into`].
-pub fn will_need<T: Element, I: Index>(table: &DynView<'_>, ids: &[I]) -> Result<WillNeed, Error> {
+pub fn will_need<T: Element, I: Index>(table: &DynView<'_>, ids: &[I]) -> Result<AdviceStats, Error> {
     Ok(Gather::new(0).will_need(&table.downcast::<T>()?, &View::new(ids, &[ids.len()])?))
 }

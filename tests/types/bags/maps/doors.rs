@@ -145,10 +145,10 @@ fn doors<T: Element, U: Reducible<Number: Value>, P: Params>(
     let what = |door: &str| format!("{door}: {} {op:?} {:?} {:?}", map.name(), data.shape(), ids.shape());
     let same = |got: Result<Vec<U>, Error>, door: &str| same_bits(expected.as_deref(), got.as_deref(), || what(door));
     same(op.run(&data.map(map, given), bags).map(Tensor::into_vec), "fresh");
-    let plan = op.plan(&Spec::of(data.layout()).map(map), bags).unwrap();
+    let plan = op.plan(&Spec::from_layout(data.layout()).map(map), bags).unwrap();
     let shape = plan.output_shape().to_vec();
     same(plan.run(&data.map(map, given), &Bags::planned(ids).weights(weights)).map(Tensor::into_vec), "planned");
-    let mut out = Tensor::filled(&shape, U::ZERO).unwrap();
+    let mut out = Tensor::full(&shape, U::ZERO).unwrap();
     same(
         plan.run_into(&data.map(map, given), &Bags::planned(ids).weights(weights), &mut out.view_mut())
             .map(|()| out.into_vec()),
@@ -156,9 +156,9 @@ fn doors<T: Element, U: Reducible<Number: Value>, P: Params>(
     );
 
     let nothing = View::new(&[0i32; 0], &[1, 0]).unwrap();
-    let of_others = op.plan(&Spec::of(data.layout()).map(map), &Bags::packed(&nothing)).unwrap();
+    let of_others = op.plan(&Spec::from_layout(data.layout()).map(map), &Bags::packed(&nothing)).unwrap();
     same(of_others.run(&data.map(map, given), bags).map(Tensor::into_vec), "planned for other bags");
-    let mut out = Tensor::filled(&shape, U::ZERO).unwrap();
+    let mut out = Tensor::full(&shape, U::ZERO).unwrap();
     let ran = of_others.run_into(&data.map(map, given), bags, &mut out.view_mut());
     same(ran.map(|()| out.into_vec()), "planned for other bags, into");
 

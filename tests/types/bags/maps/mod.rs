@@ -233,7 +233,7 @@ fn what_is_wrong_is_said() {
     assert_eq!(error.to_string(), "embedding_bag: the reduction max takes no weights");
     assert_eq!(out, [7.0; 4]);
 
-    let plan = op.plan(&Spec::of(table.layout()).map(map), &bags).unwrap();
+    let plan = op.plan(&Spec::from_layout(table.layout()).map(map), &bags).unwrap();
     let text = plan.explain().to_string();
     let converted =
         "4 rows of 2 columns converted at a time\n  takes 2 bytes a row, converted into 8 bytes a row, 32 in all;";
@@ -245,7 +245,7 @@ fn what_is_wrong_is_said() {
         plan.run(&table.map(map, wrong), &Bags::planned(&ids)),
         Err(Error::MapParameterLengthMismatch { .. })
     ));
-    let mut short = Tensor::filled(&[4], 7.0f32).unwrap();
+    let mut short = Tensor::full(&[4], 7.0f32).unwrap();
     let refused = plan.run_into(&table.map(map, given), &Bags::planned(&ids), &mut short.view_mut());
     assert!(matches!(refused, Err(Error::PlanMismatch { .. })) && short.as_slice() == [7.0; 4]);
 }

@@ -80,8 +80,11 @@ fn parameters_of_rows_that_are_asked_for_ahead() {
     for (bags, len) in [(300, 7), (2, 700), (1, 3000)] {
         let indices = ids(rows, &[bags, len]);
         let (data, indices) = (view(&data), view(&indices));
-        let text =
-            plan.plan(&Spec::of(data.layout()).map(&ADJUST), &Bags::packed(&indices)).unwrap().explain().to_string();
+        let text = plan
+            .plan(&Spec::from_layout(data.layout()).map(&ADJUST), &Bags::packed(&indices))
+            .unwrap()
+            .explain()
+            .to_string();
         assert!(text.contains(" ahead"), "rows are to be prefetched: {text}");
         let given = (Given::PerRow(&by_row[..]), Given::PerRow(&zeros[..]));
         as_gathered(&maps::dequantize(), &data, &indices, None, given);

@@ -3,8 +3,8 @@
 
 use gather_core::__private_0_1_0::{DType, Element};
 use gather_core::{
-    Destination, Float, Gathered, Index, IndexAttributes, IndexKind, IndexType, Kind, Output, Params, PlanBags, Reduces,
-    RowParam, RowParams, Source, Typing,
+    Destination, Float, GatherKind, Index, IndexAttributes, IndexKind, IndexType, Kind, Output, Params, PlanBags,
+    Reduces, RowParam, RowParams, Source, Typing,
 };
 
 #[derive(Clone, Copy)]
@@ -32,7 +32,7 @@ impl RowParam for Box<Mine> {}
 impl RowParams for Mine {}
 impl Kind for Other {}
 impl IndexKind for Other {}
-impl Gathered for Other {}
+impl GatherKind for Other {}
 impl IndexAttributes for Mine {}
 impl Typing for Other {}
 impl Float for Mine {}

@@ -11,5 +11,5 @@ gather_core::kernels! {
 
 fn main() {
     let registry = gather_core::Registry::builtin().with(&MY);
-    let _ = registry.kernels().count() + MY.functions();
+    let _ = registry.kernels().count() + MY.function_count();
 }

@@ -4,14 +4,14 @@ use smallvec::SmallVec;
 
 use crate::call::checks::check_output;
 use crate::call::gather::ErasedGather;
-use crate::call::gather::kinds::{self, Gathered};
+use crate::call::gather::kinds::{self, GatherKind};
 use crate::call::gather::nullable::plan::NullablePlanned;
 use crate::call::gather::nullable::sizes::{ByPosition, NullableSizes, is_wide};
 use crate::call::gather::plan::GatherPlan;
 use crate::call::source::kind::{IndexKind, not_compiled};
 use crate::call::source::reader::Reader;
 use crate::exec::first_bad_index::IndexCheck;
-use crate::exec::{Ids, NullIndices, Operands, PositionRoom, gather_bits};
+use crate::exec::{Ids, NullIndices, Operands, PositionType, gather_bits};
 use crate::kernels::Resolvers;
 use crate::plan::IndexLowered;
 use crate::tensor::bitmap::{Nulls, Validity};
@@ -64,14 +64,14 @@ type RunFn = fn(&ErasedGather<'_>, &Reader<'_>, Operands<'_, Target<'_>>) -> Res
 /// The functions that run an operator on data of a kind, and return the shape of results.
 #[derive(Clone, Copy)]
 pub(super) struct OnceFns {
-    /// By the call's indices, by 32-bit positions, and by 64-bit positions.
+    /// `by[0]` runs by the call's indices, `by[1]` by 32-bit positions, `by[2]` by 64-bit positions.
     by: [RunFn; 3],
     results: fn(&Reader<'_>, &[usize], &[usize]) -> Option<Shape>,
 }
 
 impl OnceFns {
     #[inline(always)]
-    pub(super) fn new<K: Gathered, I: IndexKind>() -> Self {
+    pub(super) fn new<K: GatherKind, I: IndexKind>() -> Self {
         let by: [RunFn; 3] = [kinds::run::<K, I>, kinds::run::<K, i32>, kinds::run::<K, i64>];
         OnceFns { by, results: kinds::results::<K> }
     }
@@ -79,7 +79,7 @@ impl OnceFns {
 
 /// The shapes of a call and its bitmaps.
 struct NullableShapes<'a> {
-    /// The lowered operator: its loops step through bits of data, by rows or by elements, and numbers of indices.
+    /// The lowered operator. Its loops step through bits of data, of rows or of elements, and `sizes.numbers`.
     lowered: &'a IndexLowered,
     sizes: NullableSizes,
     /// Bits of the result.
@@ -118,7 +118,7 @@ impl Call<'_> {
         Ok(0)
     }
 
-    /// The bitmaps with nulls. A bitmap of data with more bits than indices is not searched, and counts as one.
+    /// The bitmaps with nulls. A bitmap of data with more bits than there are indices is returned without a search.
     fn nulls(&self, shapes: &NullableShapes<'_>) -> Nulls<'_> {
         let Nulls { indices, data } = self.nulls;
         let data = data.filter(|data| data.len() > shapes.sizes.count || data.has_nulls());
@@ -216,7 +216,7 @@ impl Call<'_> {
     }
 
     /// As [`Call::run_with_nulls`], by positions of type `P`, which holds every position of every axis.
-    fn run_by<P: PositionRoom>(
+    fn run_by<P: PositionType>(
         &self,
         (shapes, nulls): (&NullableShapes<'_>, &Nulls<'_>),
         operands: Operands<'_, Target<'_>>,
@@ -257,9 +257,9 @@ impl Call<'_> {
                 let layout = resized.as_ref().unwrap_or(plan.positions());
                 debug_assert_eq!(layout.check_within(0, positions.len()), Ok(()));
                 debug_assert_eq!(plan.by_position.index, P::TYPE);
-                // SAFETY: V1: the layout is the plan's for positions, with the count of this call. It reaches one
-                // position per index, or per component of each tuple, since the plan has the axes of this call; all
-                // have been resolved. `P` is the planned type for these axes.
+                // SAFETY: V1: the layout is the plan's for positions, with the count of this call. The layout reaches
+                // one position per index, or per component of each tuple, since the plan has the axes of this call;
+                // `resolve` wrote all positions. `P` is the planned type for these axes.
                 let places = unsafe { Ids::new(start, layout, P::TYPE) };
                 run(&plan.by_position, self.reader, operands.by(places))?;
             }

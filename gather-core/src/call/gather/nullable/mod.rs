@@ -9,7 +9,7 @@ mod sizes;
 use core::borrow::Borrow;
 
 use crate::call::attributes::IndexAttributes;
-use crate::call::gather::IndexOperator;
+use crate::call::gather::GatherOperator;
 use crate::call::gather::kinds::{self, GatheredBy, Outputs, with_operands};
 use crate::call::gather::nullable::call::{Call, Facts, OnceFns, Runs};
 pub use crate::call::gather::nullable::plan::NullablePlan;
@@ -26,22 +26,22 @@ use crate::types::error::Error;
 use crate::types::policy::OutOfBounds;
 
 /// A gather of data and indices with nulls, as bitmaps of Apache Arrow mark them: the `take` of Arrow, along any axis
-/// and for tuples too. [`Gather::nullable`](IndexOperator::nullable) makes one.
+/// and for tuples too. Made by [`Gather::nullable`](GatherOperator::nullable).
 ///
-/// - The value of a null index does not matter. It yields null, and zeros ([`Element::ZERO`]) as values; under a row
-///   function, the value of [`with_fill`](crate::RowFunction::with_fill).
+/// - A null index yields null, whatever its value. The values are zeros ([`Element::ZERO`]); under a row function, the
+///   value of [`with_fill`](crate::RowFunction::with_fill).
 /// - A valid index that names a null yields null, and the values of data unchanged.
 /// - A valid index out of range follows [`OutOfBounds`]. Zeros are then valid values.
 ///
 /// [`Nulls`] has two optional bitmaps:
 /// - `indices` has a bit for each index in row-major order; in GatherNd for each tuple.
-/// - `data` has a bit for each row that an index can name, in row-major order of the dimensions before the row:
-///   Arrow's fixed-size lists. Or it has a bit for each element of data: masked arrays. Rows have one element in
-///   GatherElements, and in Gather along the last axis, so in all arrays of one dimension. Row functions, fused rows
-///   and blocks take only bits of rows.
+/// - `data` has a bit for each row that an index can name, in row-major order of the dimensions before the row (Arrow's
+///   fixed-size lists), or for each element of data (masked arrays). Rows have one element in GatherElements, and in
+///   Gather along the last axis, so in all arrays of one dimension. Row functions, fused rows and blocks take only bits
+///   of rows.
 ///
-/// The returned bitmap has a bit for each row of the result, or for each element if the bitmap of data does. It is
-/// `None` if no value is null.
+/// The returned bitmap has a bit for each row of the result, or for each element if the bitmap of data has a bit per
+/// element. If no value is null, `None` is returned.
 ///
 /// ```
 /// use gather_core::{Bitmap, Gather, Nulls};
@@ -68,10 +68,10 @@ use crate::types::policy::OutOfBounds;
 /// and `take` of its libraries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Nullable<A> {
-    gather: IndexOperator<A>,
+    gather: GatherOperator<A>,
 }
 
-impl<A> IndexOperator<A> {
+impl<A> GatherOperator<A> {
     /// The operator on data and indices with nulls, with the same attributes, policies and settings.
     ///
     /// ```
@@ -94,9 +94,9 @@ impl<A> IndexOperator<A> {
 impl<A: IndexAttributes> Nullable<A> {
     /// Runs the operator into a fresh tensor, and into a fresh bitmap if a value is null.
     ///
-    /// Cost: as [`IndexOperator::run`], plus two passes on the calling thread. One writes a position of 4 bytes per
-    /// index (8 bytes for axes beyond 32 bits), one visits the bits of the result. Without nulls, the cost is
-    /// [`IndexOperator::run`] plus a search of the bitmaps. A bitmap of data with more bits than indices is not
+    /// Cost: as [`GatherOperator::run`], plus two passes on the calling thread. One writes a position of 4 bytes per
+    /// index (8 bytes for an axis longer than `i32::MAX`), one visits the bits of the result. Without nulls, the cost
+    /// is [`GatherOperator::run`] plus a search of the bitmaps. A bitmap of data with more bits than indices is not
     /// searched, and costs both passes. Allocates the bitmap, and the positions of more than 512 indices.
     ///
     /// # Errors
@@ -104,7 +104,7 @@ impl<A: IndexAttributes> Nullable<A> {
     /// `registry`, [`Error::KernelsNotCompiled`]. Errors of attributes and shapes, [`Error::TooManyElements`],
     /// [`Error::BitmapLengthMismatch`] for indices, [`Error::BitmapPerElement`] and [`Error::BitmapLengthMismatch`]
     /// for data, [`Error::LevelUnavailable`], [`Error::AllocationFailed`], [`Error::IndexOutOfRange`] for the first
-    /// valid index out of range in row-major order, then errors of [`IndexOperator::run`] under [`OutOfBounds::Zero`].
+    /// valid index out of range in row-major order, then errors of [`GatherOperator::run`] under [`OutOfBounds::Zero`].
     ///
     /// # Panics
     /// If a map or a row function panics.
@@ -126,8 +126,8 @@ impl<A: IndexAttributes> Nullable<A> {
     /// # Errors
     /// As for [`Self::run`]; for types known at run time, [`Error::DTypeMismatch`] of a view comes first.
     /// [`Error::ShapeMismatch`] of a view comes before [`Error::BitmapLengthMismatch`], and [`Error::BitmapTooShort`]
-    /// for the bytes before [`Error::LevelUnavailable`]. The bytes are then untouched, and the output is as after
-    /// [`IndexOperator::run_into`].
+    /// for the bytes before [`Error::LevelUnavailable`]. On an error the bytes are untouched, and the output is as
+    /// after [`GatherOperator::run_into`].
     ///
     /// # Panics
     /// If a map or a row function panics.
@@ -173,12 +173,12 @@ impl<A: IndexAttributes> Nullable<A> {
         })
     }
 
-    /// Makes a plan: it does the work that depends on shapes and types once, and runs on any tensors of these layouts
-    /// with any bitmaps, into row-major outputs. Data and indices are sources, or [specs](crate::Spec) ahead of the
-    /// first call.
+    /// Makes a plan, which does once the work that depends on shapes and types. The plan runs on any tensors of these
+    /// layouts with any bitmaps, into row-major outputs. Data and indices are sources, or [specs](crate::Spec) ahead of
+    /// the first call.
     ///
     /// # Errors
-    /// As for [`IndexOperator::plan`].
+    /// As for [`GatherOperator::plan`].
     pub fn plan<S, X>(&self, data: &S, indices: &X) -> Result<NullablePlan<S::Kind, X::Kind>, Error>
     where
         S: Describe<Kind: GatheredBy<A>> + ?Sized,
@@ -190,8 +190,8 @@ impl<A: IndexAttributes> Nullable<A> {
     /// As [`Self::plan`], for any size of the first dimension of indices. `indices` has the expected size.
     ///
     /// # Errors
-    /// As for [`Self::plan`], and [`Error::FixedCount`] as for [`IndexOperator::plan_any_count`] and for tuples of
-    /// several components.
+    /// As for [`Self::plan`], and [`Error::AnyCountUnavailable`] as for [`GatherOperator::plan_any_count`] and for
+    /// tuples of several components.
     pub fn plan_any_count<S, X>(&self, data: &S, indices: &X) -> Result<NullablePlan<S::Kind, X::Kind>, Error>
     where
         S: Describe<Kind: GatheredBy<A>> + ?Sized,

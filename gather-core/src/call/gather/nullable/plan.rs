@@ -5,7 +5,7 @@
 use core::marker::PhantomData;
 
 use crate::call::gather::ErasedGather;
-use crate::call::gather::kinds::{self, Gathered, Outputs, with_operands};
+use crate::call::gather::kinds::{self, GatherKind, Outputs, with_operands};
 use crate::call::gather::nullable::call::{Call, Facts, Runs};
 use crate::call::gather::nullable::sizes::{ByPosition, NullableSizes, is_wide};
 use crate::call::gather::plan::GatherPlan;
@@ -24,7 +24,7 @@ use crate::types::index::{Index, IndexType};
 
 /// A plan of a call with nulls: all work that depends on shapes and types. Made once by
 /// [`Nullable::plan`](crate::Nullable::plan) or [`Nullable::plan_any_count`](crate::Nullable::plan_any_count), it runs
-/// many times, with any bitmaps, from any thread. It describes a call without nulls.
+/// many times, with any bitmaps, from any thread. `explain` describes a call without nulls.
 ///
 /// ```
 /// use gather_core::{Bitmap, Gather, Nulls, Spec};
@@ -52,7 +52,7 @@ pub(super) struct NullablePlanned {
     facts: Facts,
     /// The call without nulls.
     pub(super) plan: GatherPlan,
-    /// The call by positions, any of which may be missing.
+    /// The call by positions. Any position may be missing.
     pub(super) by_position: GatherPlan,
     pub(super) sizes: NullableSizes,
     /// The lowered operator: loops step through numbers of indices, and elements (`[0]`) or rows (`[1]`) of data.
@@ -60,7 +60,7 @@ pub(super) struct NullablePlanned {
 }
 
 impl NullablePlanned {
-    fn new<K: Gathered, I: IndexKind>(
+    fn new<K: GatherKind, I: IndexKind>(
         op: ErasedGather<'_>,
         reader: &Reader<'_>,
         (indices, index): (&Layout, IndexType),
@@ -74,9 +74,9 @@ impl NullablePlanned {
         let facts = Facts::of::<I>(&op, reader.dtype, index)?;
         let plan = kinds::plan::<K, I>(&op, reader, (indices, index), outputs)?;
         let (by_position, layout) = ByPosition::new(op.attributes, &sizes)?;
-        // The number of tuples is the distance between planes of components.
+        // The distance between the components of a tuple is the number of tuples, so that number is fixed.
         if plan.planned.is_dynamic() && !layout.is_row_major() {
-            return Err(Error::FixedCount { op: op.op() });
+            return Err(Error::AnyCountUnavailable { op: op.op() });
         }
         let by = by_position.call(op, true);
         let by_position = if is_wide(&lowered) {
@@ -115,7 +115,7 @@ impl NullablePlanned {
     }
 }
 
-impl<K: Gathered, I: IndexKind> NullablePlan<K, I> {
+impl<K: GatherKind, I: IndexKind> NullablePlan<K, I> {
     pub(super) fn new(
         op: ErasedGather<'_>,
         reader: &Reader<'_>,
@@ -157,8 +157,8 @@ impl<K: Gathered, I: IndexKind> NullablePlan<K, I> {
     /// more than 512 indices, and the memory of a tensor that is too small.
     ///
     /// # Errors
-    /// As for [`NullablePlan::run`], with [`Error::BitmapTooShort`] for the bytes after errors of bitmaps. The bytes
-    /// are then untouched, and the output is as after [`Gather::run_into`](crate::IndexOperator::run_into).
+    /// As for [`NullablePlan::run`], with [`Error::BitmapTooShort`] for the bytes after errors of bitmaps. On an error
+    /// the bytes are untouched, and the output is as after [`Gather::run_into`](crate::GatherOperator::run_into).
     ///
     /// # Panics
     /// If a map or a row function panics.

@@ -15,7 +15,7 @@ use crate::types::policy::{IndexPolicy, NegativeIndex, OutOfBounds};
 
 #[derive(Clone)]
 pub(super) struct NullableSizes {
-    /// The number of each index: a layout of the shape of indices, with stride 0 along components.
+    /// The row-major number of each index or tuple: the shape of indices, with stride 0 along components.
     pub(super) numbers: Layout,
     /// Number of dimensions of indices before the dimension of components.
     pub(super) lead: usize,
@@ -26,8 +26,8 @@ pub(super) struct NullableSizes {
 }
 
 impl NullableSizes {
-    /// Checks attributes and shapes, and lowers the operator into `lowered`, which is empty. Its loops step through
-    /// elements of row-major data and the numbers of indices.
+    /// Checks attributes and shapes, and lowers the operator into `lowered`, which is empty. The loops step through the
+    /// elements of row-major data and through `numbers`.
     ///
     /// # Errors
     /// The errors of the operator, [`Error::TooManyElements`].
@@ -56,7 +56,7 @@ impl NullableSizes {
         Ok(NullableSizes { numbers, lead, count, row_rank })
     }
 
-    /// The sizes for `count` indices along the first dimension, which indices have.
+    /// The sizes for a first dimension of indices, which exists, of size `count`.
     pub(super) fn resized(&self, count: usize) -> Result<Self, Error> {
         let numbers = self.numbers.resized(count).expect("indices with a free dimension")?;
         let count = numbers.shape()[..self.lead].iter().product();
@@ -78,7 +78,7 @@ impl NullableSizes {
     }
 }
 
-/// Whether an axis has a size beyond 32 bits.
+/// Whether an axis is longer than `i32::MAX`.
 pub(super) fn is_wide(lowered: &IndexLowered) -> bool {
     lowered.axes.iter().any(|axis| i32::try_from(axis.dim).is_err())
 }

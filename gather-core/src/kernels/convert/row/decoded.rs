@@ -4,11 +4,11 @@
 //! for each chunk of rows of a job:         a part of the first-level cache
 //!     for each row:
 //!         prefetch a later row             and its params for decoding
-//!     decode the rows into the scratch     by the map or the format, which knows its types
+//!     decode the rows into the scratch     by the function of the map or the format
 //!     call the row function on them        which reads the scratch in place of data
 //! ```
 //!
-//! The row function is the same as for rows that are not decoded: only its job has the addresses of rows.
+//! The row function is compiled once, for decoded rows and for others: its job has the addresses of the rows.
 
 use crate::kernels::convert::decode::ErasedParams;
 use crate::kernels::convert::{ConversionArgs, conversion, conversion_args};
@@ -24,13 +24,13 @@ pub(crate) struct DecodedRowParams<'a> {
     pub(crate) decoder: ErasedParams<'a>,
 }
 
-/// Rows decoded at a time: `(DECODED / stride).clamp(1, MOST_DECODED)`, so that short rows stay in L1.
+/// Bytes of rows decoded at a time, so that short rows stay in L1: `(DECODED / stride).clamp(1, MOST_DECODED)` rows.
 const DECODED: usize = 4 << 10;
 const MOST_DECODED: usize = 16;
 
 /// The layout of decoded rows.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct DecodedRows {
+pub(crate) struct DecodeLayout {
     /// Numbers per row.
     pub(crate) numbers: usize,
     /// Maximum rows decoded at a time.
@@ -39,19 +39,19 @@ pub(crate) struct DecodedRows {
     pub(crate) stride: usize,
 }
 
-impl DecodedRows {
+impl DecodeLayout {
     /// The layout of rows of numbers of `size` bytes.
     pub(crate) fn new(numbers: usize, size: usize) -> Self {
         let stride = numbers.saturating_mul(size).div_ceil(LINE).saturating_mul(LINE);
         let rows = DECODED.checked_div(stride).unwrap_or(1).clamp(1, MOST_DECODED);
-        DecodedRows { numbers, rows, stride }
+        DecodeLayout { numbers, rows, stride }
     }
 }
 
 /// The params of a kernel that decodes rows, for one worker.
 pub(crate) struct DecodingJob<'a> {
     given: DecodedRowParams<'a>,
-    decoded: DecodedRows,
+    decoded: DecodeLayout,
     /// The scratch for decoded rows.
     scratch: *mut u8,
 }
@@ -63,8 +63,8 @@ impl<'a> DecodingJob<'a> {
     /// K8: `args` are from the plan, with `DecodedRowParams` as params. `scratch` has the bytes of `decoded`, is
     /// aligned to a line, and nothing else uses it.
     #[inline(always)]
-    pub(crate) unsafe fn new(args: &IndexArgs<'a>, decoded: DecodedRows, scratch: *mut u8) -> Self {
-        // SAFETY: K8: the params of a plan that decodes rows.
+    pub(crate) unsafe fn new(args: &IndexArgs<'a>, decoded: DecodeLayout, scratch: *mut u8) -> Self {
+        // SAFETY: K8: by the caller's contract, the params are `DecodedRowParams`.
         let given = unsafe { *conversion_args(args).given.cast::<DecodedRowParams<'a>>() };
         DecodingJob { given, decoded, scratch }
     }
@@ -77,7 +77,7 @@ impl<'a> DecodingJob<'a> {
 
 impl ConversionArgs {
     /// The params of a run that decodes rows first, from which each worker makes a [`DecodingJob`].
-    pub(crate) fn decode_first(given: &DecodedRowParams<'_>) -> Self {
+    pub(crate) fn with_decoder(given: &DecodedRowParams<'_>) -> Self {
         ConversionArgs { rows: decode_first, given: (&raw const *given).cast() }
     }
 }
@@ -85,13 +85,13 @@ impl ConversionArgs {
 /// Decodes the rows of a job, and calls the row function on them.
 fn decode_first(args: &IndexArgs<'_>, job: &MoveJob<'_>) {
     let Conversion { elements, size_in, .. } = conversion(args);
-    // SAFETY: K8: the params of a worker that decodes rows.
+    // SAFETY: K8: a worker runs this function with its `DecodingJob`.
     let DecodingJob { given, decoded, scratch } = unsafe { &*conversion_args(args).given.cast::<DecodingJob<'_>>() };
-    let (DecodedRowParams { rows, decode_fn, decoder }, DecodedRows { rows: most, stride, .. }) = (given, *decoded);
-    // SAFETY: K8: the params of the row function.
+    let (DecodedRowParams { rows, decode_fn, decoder }, DecodeLayout { rows: most, stride, .. }) = (given, *decoded);
+    // SAFETY: K8: `rows` are the row function's own `ConversionArgs`.
     let args = unsafe { args.given((&raw const *rows).cast()) };
     for first in (0..job.n).step_by(most) {
-        let chunk = job.from(first).first(most.min(job.n - first));
+        let chunk = job.skip(first).take(most.min(job.n - first));
         let mut encoded = [EncodedRow { from: job.data, to: *scratch, row: 0 }; MOST_DECODED];
         for (i, encoded) in encoded[..chunk.n].iter_mut().enumerate() {
             let later = first + i + job.prefetch_distance;

@@ -3,11 +3,11 @@
 //! ```text
 //! for each row of a job:                   resolved, block by block, as for maps
 //!     prefetch a later row                 and its own params
-//!     zero the row of the output           the function sees initialised elements, whatever the output held
+//!     zero the row of the output           so the function gets initialised elements
 //!     call the function                    compiled for its types and the level, inlined into this loop
 //! ```
 //!
-//! To the plan a row is one element. So row functions run by the kernels of maps, with their policies, fills, threads
+//! A plan treats a row as one element. So the kernels of maps run row functions, with the same policies, fills, threads
 //! and first bad index. Rows stored as codes are decoded first (`decoded.rs`). Under `Streamed` the function writes to
 //! memory in the first-level cache, whose lines are then written by non-temporal stores.
 
@@ -19,7 +19,7 @@ use core::marker::PhantomData;
 use crate::kernels::by_level::{ByLevel, by_level};
 use crate::kernels::convert::conversion_args;
 use crate::kernels::convert::map::named;
-pub(crate) use crate::kernels::convert::row::decoded::{DecodedRowParams, DecodedRows, DecodingJob};
+pub(crate) use crate::kernels::convert::row::decoded::{DecodeLayout, DecodedRowParams, DecodingJob};
 pub(crate) use crate::kernels::convert::row::params::BoundRowParams;
 use crate::kernels::convert::row::params::Place;
 pub use crate::kernels::convert::row::params::{AnySlice, OptionalSlice, RowParam, RowParams, Slice};
@@ -46,7 +46,7 @@ pub(crate) type Types<T, U, P> = fn(T, P) -> (U, P);
 /// Run by [`View::rows`](crate::View::rows). Made by [`row_kernels!`](crate::row_kernels!); ready-made functions are in
 /// [`rows`](mod@crate::rows).
 pub struct RowFunction<T, U, P = ()> {
-    erased: &'static Erased,
+    erased: &'static ErasedRowFunction,
     /// Elements of a result row, if declared.
     len: Option<usize>,
     fill: Option<U>,
@@ -63,7 +63,7 @@ impl<T, U: Copy, P> Copy for RowFunction<T, U, P> {}
 
 /// A row function without its types.
 #[derive(Clone, Copy)]
-pub(crate) struct Erased {
+pub(crate) struct ErasedRowFunction {
     pub(crate) name: &'static str,
     pub(crate) params: &'static [&'static str],
     pub(crate) rows: ByLevel<CompiledMoveFn>,
@@ -76,7 +76,7 @@ pub(crate) struct Erased {
 /// A row function without its types, with the caller's settings.
 #[derive(Clone, Copy)]
 pub(crate) struct Function<'s> {
-    pub(crate) erased: &'static Erased,
+    pub(crate) erased: &'static ErasedRowFunction,
     pub(crate) len: Option<usize>,
     /// The bytes that fill result rows out of range; `None` for zeros.
     pub(crate) fill: Option<&'s [u8]>,
@@ -105,10 +105,10 @@ impl<T, U, P> RowFunction<T, U, P> {
         const { IsElement::<U>::CHECK };
         let erased = const {
             let rows: ByLevel<CompiledMoveFn> =
-                // SAFETY: E1: a safe function, and functions of levels, which are safe on machines that have the level.
+                // SAFETY: E1: the first function is safe, and the others are safe on machines that have their level.
                 unsafe { by_level!(rows_scalar::<R>, rows_avx2::<R>, rows_avx512::<R>) };
             let types = (R::In::DTYPE, R::Out::DTYPE);
-            &Erased { name: R::NAME, params: R::PARAMS, rows, one: R::ONE, types }
+            &ErasedRowFunction { name: R::NAME, params: R::PARAMS, rows, one: R::ONE, types }
         };
         RowFunction { erased, len: None, fill: None, types: PhantomData }
     }
@@ -124,7 +124,7 @@ impl<T, U, P> RowFunction<T, U, P> {
         RowFunction { fill: Some(value), ..*self }
     }
 
-    /// The same function, with result rows of `len` elements. By default they have the length of rows of data.
+    /// The same function, with result rows of `len` elements. By default a result row is as long as a row of data.
     ///
     /// # Panics
     /// If the function makes a value, which has no length.
@@ -143,7 +143,7 @@ impl<T, U, P> RowFunction<T, U, P> {
     where
         U: Element,
     {
-        // SAFETY: an element has no padding and no uninitialised byte.
+        // SAFETY: `U: Element` has no padding and no uninitialised byte.
         let bytes = |fill: &U| unsafe { core::slice::from_raw_parts(core::ptr::from_ref(fill).cast(), size_of::<U>()) };
         Function { erased: self.erased, len: self.len, fill: self.fill.as_ref().map(bytes) }
     }
@@ -191,7 +191,7 @@ pub trait Rowwise: 'static {
     }
 }
 
-/// Maximum bytes of a row to prefetch; the processor sees the remainder of a longer row coming (bench `rows`).
+/// Maximum bytes of a row to prefetch; the hardware prefetches the remainder of a longer row (bench `rows`).
 const MOST_AHEAD: usize = 1 << 10;
 
 /// Bytes of output rows that are zeroed together: a part of the first-level cache.
@@ -221,28 +221,28 @@ levels! {
 /// Runs a row function on the rows of a job, at a level with vectors of `VECTOR` bytes.
 #[inline(always)]
 fn run<R: Rowwise, const VECTOR: usize>(args: &IndexArgs<'_>, job: &MoveJob<'_>) {
-    // SAFETY: K8: the params of this row function.
+    // SAFETY: K8: the params of a kernel of this row function are its `BoundRowParams`.
     let given = unsafe { *conversion_args(args).given.cast::<BoundRowParams<'_, R::Params>>() };
     let (elements, results) = (given.elements, if R::ONE { 1 } else { job.row / size_of::<R::Out>() });
     let for_all = R::Params::for_all(&given.lookups);
     let for_each = for_all.map(|lookups| R::Params::args(&lookups, Place { row: 0, index: 0 }));
-    // The rows of a job are evenly spaced, and so are its indices: two divisions for all of them.
+    // The output rows of a job are evenly spaced, and so are their indices: two divisions find all indices.
     let Placed { out, out_step, by_index } = given.placed;
     let [first_index, index_step] = match by_index {
         true => [job.out.addr().wrapping_sub(out) as isize, job.out_step].map(|bytes| bytes.wrapping_div(out_step)),
         false => [0; 2],
     };
-    // A copy: the compiler need not reload its fields after each store.
+    // A copy of the job: the compiler need not reload its fields after each store.
     let rows = JobRows::<R> { given, args: for_each, job: *job, elements, results, first_index, index_step };
     #[cfg(target_arch = "x86_64")]
     if (!R::ONE || const { size_of::<R::Out>() >= LINE }) && args.spec().method == Method::Streamed {
-        // SAFETY: K1, K4 and K9: the bytes taken are rows of the output, which are contiguous. K7 for the vectors.
+        // SAFETY: K1, K4 and K9: the bytes taken are the rows of the output, contiguous. K7 for the vectors.
         let mut pending = unsafe { Pending::<VECTOR>::new(job.out) };
         for i in 0..job.n {
             let to = pending.next();
             // SAFETY: K9: a row fits in the buffer, which has the output's alignment and which nothing else uses.
             unsafe { rows.zero(to, 1) };
-            // SAFETY: `i < n`; as above.
+            // SAFETY: `i < n` by the loop. `to` is the row of the buffer that has just been zeroed.
             unsafe { rows.run::<0>(i, to) };
             // SAFETY: all of the row has just been written to the buffer.
             unsafe { pending.take(job.row) };
@@ -261,7 +261,7 @@ fn run<R: Rowwise, const VECTOR: usize>(args: &IndexArgs<'_>, job: &MoveJob<'_>)
         }
         if const { R::ONE } {
             lengths!(1 2 3 4 5 6 7 8);
-            // Three rows have 12 vectors of sums at AVX2, of 16 registers. Smaller vectors would need more: one by one.
+            // Three rows have 12 vectors of sums, of 16 registers at AVX2. Shorter vectors would need more registers.
             let bytes = elements.saturating_mul(size_of::<R::In>());
             let long = const { R::THREE_FROM < usize::MAX && VECTOR >= 32 } && bytes >= R::THREE_FROM;
             return rows.each::<0>(if long { rows.threes() } else { 0 });
@@ -278,16 +278,17 @@ struct JobRows<'a, R: Rowwise> {
     /// The arguments of every row, if they are the same.
     args: Option<<R::Params as RowParams>::Args<'a>>,
     job: MoveJob<'a>,
-    /// Elements of a row that is read, and of a row that is written.
+    /// Elements of a row that the function reads.
     elements: usize,
+    /// Elements of a row that the function writes.
     results: usize,
-    /// Row `i` has index `first_index + i * index_step`, if indices have their own values.
+    /// The index of row 0. Used, like `index_step`, if indices have their own values.
     first_index: isize,
     index_step: isize,
 }
 
 impl<'a, R: Rowwise> JobRows<'a, R> {
-    /// The same rows with `LEN` elements, a length the compiler sees. The lookups give all rows the same arguments.
+    /// The same rows with a constant length, `LEN`. By `lookups` all rows have the same arguments.
     #[inline(always)]
     fn of_len<const LEN: usize>(&self, lookups: &<R::Params as RowParams>::Lookups<'a>) -> Self {
         debug_assert_eq!(self.elements, LEN);
@@ -306,13 +307,13 @@ impl<'a, R: Rowwise> JobRows<'a, R> {
             let mut rows: [&[R::In]; 3] = [&[]; 3];
             for (at, row) in rows.iter_mut().enumerate() {
                 self.prefetch(i + at);
-                // SAFETY: `i + at < n`, which is at most the number of rows of the job.
+                // SAFETY: `i + at < n` by the loops, and the job has `n` rows or more.
                 *row = unsafe { self.elements(i + at) };
             }
             for (at, value) in R::three(rows, args).into_iter().enumerate() {
                 let to = self.job.target(i + at).cast::<R::Out>();
                 debug_assert!(to.is_aligned() && size_of::<R::Out>() == self.job.row, "K8: a row of the output");
-                // SAFETY: K1 and K8: row `i + at < n` of the output, which is one element, aligned.
+                // SAFETY: K1 and K8: row `i + at` of the job's output is one element, aligned.
                 unsafe { to.write(value) };
             }
         }
@@ -328,12 +329,11 @@ impl<'a, R: Rowwise> JobRows<'a, R> {
         for i in first..job.n {
             if const { LEN == 0 && !R::ONE } && i == zeroed {
                 let rows = at_once.min(job.n - i);
-                // SAFETY: K1 and K8: rows `i..i + rows` of the output, aligned, and contiguous if they are several.
+                // SAFETY: K1 and K8: rows `i..i + rows` of the output, aligned, and contiguous if `rows > 1`.
                 unsafe { self.zero(job.target(i), rows) };
                 zeroed += rows;
             }
-            // SAFETY: K1 and K8: row `i < n`, and its row of the output, aligned for its elements, which holds zeros if
-            // `LEN` is 0.
+            // SAFETY: K1 and K8 for row `i < n` of the job and of the output, aligned; zeroed above if `LEN` is 0.
             unsafe { self.run::<LEN>(i, job.target(i)) };
         }
     }
@@ -346,7 +346,7 @@ impl<'a, R: Rowwise> JobRows<'a, R> {
     unsafe fn zero(&self, to: *mut u8, rows: usize) {
         let n = if R::ONE { 0 } else { rows * self.results };
         for at in 0..n {
-            // SAFETY: an element of the rows.
+            // SAFETY: by the caller's contract, the rows may be written, and `at < n` is one of their elements.
             unsafe { to.cast::<R::Out>().wrapping_add(at).write(R::Out::ZERO) };
         }
     }
@@ -359,21 +359,21 @@ impl<'a, R: Rowwise> JobRows<'a, R> {
     #[inline(always)]
     unsafe fn run<const LEN: usize>(&self, i: usize, to: *mut u8) {
         self.prefetch(i);
-        // SAFETY: `i < n`, by the caller's promise.
+        // SAFETY: `i < n` by the caller's contract.
         let (from, args, to) = (unsafe { self.elements(i) }, self.args_of(i), to.cast::<R::Out>());
         debug_assert!(to.is_aligned() && self.results * size_of::<R::Out>() == self.job.row, "K8: a row of the output");
         if R::ONE {
-            // SAFETY: the only element of the row at `to`.
+            // SAFETY: by the caller's contract, the row at `to` may be written; it is one element.
             return unsafe { to.write(R::value(from, args)) };
         }
         if LEN > 0 && self.results == LEN {
             // An array, stored when complete: the compiler does not know that two slices do not overlap.
             let mut made = [R::Out::ZERO; LEN];
             R::write(from, &mut made, args);
-            // SAFETY: the `LEN` elements of the row at `to`.
+            // SAFETY: by the caller's contract, the row at `to` may be written; it has `LEN` elements.
             return unsafe { to.cast::<[R::Out; LEN]>().write(made) };
         }
-        // SAFETY: the elements of the row, which are initialised and which nothing else uses.
+        // SAFETY: the row at `to` is initialised by `zero`, and nothing else uses it, by the caller's contract.
         let out = unsafe { core::slice::from_raw_parts_mut(to, self.results) };
         R::write(from, out, args);
     }
@@ -412,7 +412,7 @@ impl<'a, R: Rowwise> JobRows<'a, R> {
         }
         let (from, _) = self.row(i);
         debug_assert!(from.is_aligned(), "K8: alignment");
-        // SAFETY: K2 and K8: the elements of a row of data, contiguous and aligned, which nothing writes (K4).
+        // SAFETY: K2 and K8: row `i < n` of data has `elements` aligned elements, which nothing writes (K4).
         unsafe { core::slice::from_raw_parts(from, self.elements) }
     }
 

@@ -14,10 +14,9 @@ use crate::types::policy::Per;
 /// The type of a parameter that is a slice as long as the row: `query: &[f32]`.
 pub struct Slice<V>(PhantomData<V>);
 
-/// The type of a parameter that is a slice of any length: `#[any_len] weights: &[f32]`. Values per row of data are
-/// shared evenly among all rows. Values per index state the length of a slice, by [`Given::PerIndexOf`]. The same
-/// values could be shorter slices for all indices, or longer slices for the last dimensions. If the result has at most
-/// one dimension before a row, [`Given::PerIndex`] is shared evenly too.
+/// The type of a parameter that is a slice of any length: `#[any_len] weights: &[f32]`. Values of [`Given::PerRow`] are
+/// shared evenly among rows. So are values of [`Given::PerIndex`], if the result has at most one dimension before a
+/// row. With more dimensions the length is ambiguous, and [`Given::PerIndexOf`] states it.
 pub struct AnySlice<V>(PhantomData<V>);
 
 /// The type of a parameter that is a slice as long as the row, or an empty slice for the whole call:
@@ -45,7 +44,7 @@ pub enum Misfit {
     Unavailable { per: Per },
 }
 
-/// How the values of a parameter are found.
+/// The values of a parameter, and which of them a row takes.
 #[doc(hidden)]
 #[derive(Clone, Copy)]
 pub struct Lookup<'a, V> {
@@ -95,7 +94,7 @@ impl<'a, V> Lookup<'a, V> {
         Ok(Lookup { values, len, by_row: true, period: 0 })
     }
 
-    /// `len` values for each index, or any number if only all indices can be meant.
+    /// `len` values for each index; or any number, with at most one dimension before a row.
     fn indices(values: &'a [V], len: Option<usize>, shapes: &RowShapes<'_>) -> Result<Self, Misfit> {
         let (given, all) = (values.len(), shapes.lead.iter().fold(1, |all: usize, &dim| all.saturating_mul(dim)));
         let len = match len {
@@ -103,7 +102,7 @@ impl<'a, V> Lookup<'a, V> {
             None if shapes.lead.len() <= 1 => share(given, all),
             None => return Err(Misfit::Unstated { len: given }),
         };
-        // The values of all indices, or of the last dimensions.
+        // The values are for all indices, or for the last dimensions: a period is the product of the last ones.
         let mut period = 1usize;
         let mut periods = shapes.lead.iter().rev().map(|&dim| {
             period = period.saturating_mul(dim);
@@ -134,7 +133,7 @@ impl<'a, V> Lookup<'a, V> {
         at * self.len..(at + 1) * self.len
     }
 
-    /// The same lookup in a form that the compiler sees through; `None` if rows or indices have their own values.
+    /// The same lookup with a constant `by_row` and `period`; `None` if rows or indices have their own values.
     #[inline(always)]
     fn for_all(&self) -> Option<Self> {
         let Lookup { values, len, by_row, period } = *self;
@@ -249,7 +248,7 @@ macro_rules! slices {
                 lookup.at(place)
             }
 
-            /// A slice as long as the row gets this length, which the compiler sees.
+            /// A slice as long as the row gets the length `len`, a constant to the compiler.
             #[inline(always)]
             #[allow(private_interfaces)]
             fn of_len<'a>(lookup: &Lookup<'a, V>, len: usize) -> Lookup<'a, V> {
@@ -361,11 +360,12 @@ pub(crate) struct BoundRowParams<'a, P: RowParams> {
     pub(crate) elements: usize,
 }
 
-/// The rows of the output, by which a row finds the values of its index.
+/// The layout of the rows of the output, which gives the index of a row.
 #[derive(Clone, Copy)]
 pub(crate) struct Placed {
-    /// The address of the first row of the output, and bytes from one to the next. Read if `by_index`.
+    /// The address of the first row of the output. Read if `by_index`.
     pub(crate) out: usize,
+    /// Bytes from a row of the output to the next. Read if `by_index`.
     pub(crate) out_step: isize,
     pub(crate) by_index: bool,
 }

@@ -45,7 +45,7 @@ impl BatchRow {
     #[inline(always)]
     pub(super) fn weight<T: Copy>(self) -> T {
         debug_assert!(!self.weight.is_null(), "M1");
-        // SAFETY: the row is a row of a job (`BatchRow::of`), whose rows have weights if the reduction has (B3).
+        // SAFETY: M1: a row of a batch has a weight if rows are weighted. Only functions with weights call this method.
         unsafe { self.weight.cast::<T>().read_unaligned() }
     }
 }
@@ -92,14 +92,14 @@ impl<'a> Batch<'a> {
     #[inline(always)]
     pub(super) fn elements<T: Copy>(&self, row: BatchRow, first: usize, n: usize) -> &'a [Unaligned<T>] {
         debug_assert!(first + n <= self.columns, "M1");
-        // SAFETY: M1: the columns are in range.
+        // SAFETY: M1: the row may be read for `columns` elements, and callers keep `first + n <= columns`.
         unsafe { core::slice::from_raw_parts(row.at.cast::<Unaligned<T>>().wrapping_add(first), n) }
     }
 
-    /// Sums `first..first + n`, maybe uninitialised, within the vectors of the columns.
+    /// Sums `first..first + n`, maybe uninitialised. They are sums of the vectors of the columns.
     #[inline(always)]
     pub(super) fn sums<S: Copy>(&mut self, first: usize, n: usize) -> &mut [MaybeUninit<Unaligned<S>>] {
-        // SAFETY: M2: the memory is valid for these sums, and only the batch uses it.
+        // SAFETY: M2: the memory takes the sums of all vectors of the columns, and nothing else uses it.
         unsafe { core::slice::from_raw_parts_mut(self.sums.cast::<MaybeUninit<_>>().wrapping_add(first), n) }
     }
 
@@ -121,11 +121,11 @@ impl PendingBatch<'_> {
     /// Sums `first..first + n`.
     #[inline(always)]
     pub(super) fn sums<S: Copy>(&mut self, first: usize, n: usize) -> &mut [Unaligned<S>] {
-        // SAFETY: M2, and the sums are initialised.
+        // SAFETY: M2, as in `Batch::sums`. By the contract of `Batch::begun` the sums are initialised.
         unsafe { core::slice::from_raw_parts_mut(self.0.sums.cast::<Unaligned<S>>().wrapping_add(first), n) }
     }
 
-    /// Sums `at..at + n`, and the output elements from `column` on that they become when the bag ends.
+    /// Sums `at..at + n`, and the output elements `column..column + n`, which get these sums when the bag ends.
     #[inline(always)]
     pub(super) fn ended<S: Copy, T: Copy>(
         &mut self,
@@ -135,7 +135,7 @@ impl PendingBatch<'_> {
     ) -> (&[Unaligned<S>], &mut [MaybeUninit<Unaligned<T>>]) {
         debug_assert!(self.0.count.is_some() && column + n <= self.0.columns, "M3");
         let out = self.0.out.cast::<MaybeUninit<_>>().wrapping_add(column);
-        // SAFETY: M3: the columns are in range, and nothing else uses them.
+        // SAFETY: M3: `columns` elements may be written, which nothing else uses. Callers keep columns in range.
         let out = unsafe { core::slice::from_raw_parts_mut(out, n) };
         (self.sums(at, n), out)
     }

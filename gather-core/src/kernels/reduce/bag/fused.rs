@@ -12,16 +12,16 @@
 //! ```
 //!
 //! Sums are `f32`, and rounded once per bag if the output has another type. At AVX2 sums and means are in registers
-//! (`fused_avx2`). Only other levels and reductions have them in memory, in this module.
+//! (`fused_avx2`). Other levels and reductions have sums in memory, in this module.
 //!
 //! # The contract
 //!
 //! The contract of bags, with B7 in place of B1 and B3:
 //!
-//! - **B7** There is `fused`. Each non-negative position of a row reaches `row.bytes()` bytes that may be read;
+//! - **B7** `fused` is given. Each non-negative position of a row reaches `row.bytes()` bytes that may be read;
 //!   adjacent positions are `stride` bytes apart. The same holds for `zeros` if there are positions of
 //!   [`ZERO_ROW`](super::ZERO_ROW). `elements` columns of the row are reduced, from a multiple of eight on; if
-//!   `elements` is no multiple of eight, they end with the row. `end` writes elements of the output. If rows are
+//!   `elements` is no multiple of eight, the columns end with the row. `end` writes elements of the output. If rows are
 //!   weighted, each has an `f32`, `weight_step` bytes apart.
 
 use core::marker::PhantomData;
@@ -34,7 +34,7 @@ use crate::kernels::prefetch::prefetch_row;
 use crate::kernels::reduce::accumulate::Combine;
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::reduce::bag::fused_avx2::SumsInRegisters;
-use crate::kernels::reduce::bag::rows::{AddRows, Bag, BagRow, Output, ReduceBags};
+use crate::kernels::reduce::bag::rows::{AddRows, Bag, BagOutput, BagRow, ReduceBags};
 use crate::kernels::reduce::bag::{BagFns, BagRows, CompiledBagFn, Start};
 use crate::kernels::reduce::number::{Add, Max, Min};
 use crate::types::codes::{Float, by_scale};
@@ -54,11 +54,11 @@ pub(crate) struct FusedBag {
     pub(crate) size: usize,
 }
 
-pub(crate) type EndFn = for<'a> fn((&'a [f32], Output<'a>));
+pub(crate) type EndFn = for<'a> fn((&'a [f32], BagOutput<'a>));
 
-type CompiledEndFn = for<'a> unsafe fn((&'a [f32], Output<'a>));
+type CompiledEndFn = for<'a> unsafe fn((&'a [f32], BagOutput<'a>));
 
-level_pointers! { for<'a> fn((&'a [f32], Output<'a>)); }
+level_pointers! { for<'a> fn((&'a [f32], BagOutput<'a>)); }
 
 /// The functions that reduce fused rows to elements `U`, with `U` erased.
 #[derive(Clone, Copy)]
@@ -73,7 +73,7 @@ impl FusedOutput {
         FusedOutput { end, size: size_of::<U>() }
     }
 
-    /// The functions of a data type; `None` if it is no result type.
+    /// The functions of a data type; `None` if sums are not rounded to it.
     pub(crate) fn of_dtype(dtype: DType) -> Option<Self> {
         by_scale!(dtype, U => Some(const { Self::of::<U>() }), None)
     }
@@ -87,7 +87,7 @@ impl FusedOutput {
 struct RoundSums<U>(PhantomData<U>);
 
 impl<U: Float> LevelFn for RoundSums<U> {
-    type Args<'a> = (&'a [f32], Output<'a>);
+    type Args<'a> = (&'a [f32], BagOutput<'a>);
     type Output = ();
 
     #[inline(always)]
@@ -126,7 +126,7 @@ const fn sums_of<C: Columns, const WEIGHTED: bool>() -> ByLevel<CompiledBagFn> {
 /// Columns decoded at a time: whole bytes of codes.
 const PANEL: usize = 64;
 
-/// Decodes columns of a row, from a byte boundary on: one per value.
+/// Decodes the columns of a row from column `first` on, which begins a byte: one per element of `values`.
 struct Decode<C>(PhantomData<C>);
 
 impl<C: Coding> LevelFn for Decode<C> {
@@ -211,10 +211,10 @@ struct Decoded<'a> {
     divides: bool,
     /// Whether this is the first panel, which prefetches whole rows.
     prefetches: bool,
-    /// The first column, and the number of columns.
+    /// The first column.
     first: usize,
     n: usize,
-    /// The sums are `sums[..n]`, the values `values[..n]`.
+    /// The sums are `sums[..n]`, the columns of a decoded row `values[..n]`.
     sums: [f32; PANEL],
     values: [f32; PANEL],
     has_begun: bool,

@@ -1,9 +1,9 @@
 //! Sums of fused rows in registers: an AVX2 vector decodes eight columns of codes at a time.
 //!
-//! A panel has a constant number of vectors of sums. The last `ENDING` vectors end with the last column: if the columns
-//! need fewer vectors, they overlap the vectors before them. One panel takes all bags. If rows have more columns than a
-//! panel, all panels take [`BLOCK`] rows of a bag before the next rows. So the lines of a row are prefetched and read
-//! while its page is in the TLB. A block is a partial bag with carried sums.
+//! A panel has a constant number of vectors of sums. The last `ENDING` vectors end with the last column, and overlap
+//! the vectors before them if the columns need fewer vectors. If one panel has all columns, it takes bag after bag.
+//! Otherwise all panels take [`BLOCK`] rows of a bag before the next [`BLOCK`] rows: a row is prefetched and read while
+//! its page is in the TLB. A block is a partial bag with carried sums.
 
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
@@ -32,7 +32,7 @@ const SCRATCH: usize = 1024;
 /// Reduces rows: a function of a coding at this level.
 type Reduce<'a> = &'a dyn Fn(&BagRows<'_>);
 
-/// The AVX2 level of a sum, or of a mean.
+/// Sums and means at AVX2.
 pub(in crate::kernels::reduce) struct SumsInRegisters<C, const WEIGHTED: bool>(PhantomData<C>);
 
 impl<C: Eight, const WEIGHTED: bool> LevelFn for SumsInRegisters<C, WEIGHTED> {
@@ -82,7 +82,7 @@ fn rounded(all: &BagRows<'_>, reduce: Reduce<'_>) {
             reduce(&bags_in_scratch);
             for (number, mut bag) in bags.by_ref().take(chunk.lengths.bags()).enumerate() {
                 if bag.count().is_some() {
-                    // SAFETY: the sums of this bag, just written.
+                    // SAFETY: `reduce` has just written the `n` sums of bag `number` of the chunk.
                     let sums = unsafe { core::slice::from_raw_parts(scratch.wrapping_add(number * n), n) };
                     (fused.end)((sums, bag.output()));
                 }
@@ -98,7 +98,7 @@ fn in_blocks(all: &BagRows<'_>, panel: &dyn Fn(&BagRows<'_>, Range<usize>)) {
     let mut scratch = MaybeUninit::<[f32; SCRATCH]>::uninit();
     for first in (0..elements).step_by(SCRATCH) {
         let columns = first..(first + SCRATCH).min(elements);
-        // The address of the sum of column 0, from which the sums of any column are addressed.
+        // The address that the sum of column 0 would have: the sum of column `c` is at `own + c`.
         let own = scratch.as_mut_ptr().cast::<f32>().wrapping_sub(first).cast();
         for mut bag in all.fused_columns(&columns).bags() {
             if bag.has_no_rows() {
@@ -220,7 +220,7 @@ impl<C: Eight, const WEIGHTED: bool, const N: usize, const ENDING: usize> InPane
     #[inline(always)]
     fn part<'a, E>(&self, all: &'a [E], vector: usize) -> (&'a [E], Option<First<__m256>>) {
         let (columns, lanes) = self.lanes(vector, all.len());
-        // SAFETY: F2: all lanes of the vector are columns, and the last vector ends with the columns.
+        // SAFETY: F2: the lanes of every vector are columns of the panel, and `all` has an element per column.
         (unsafe { all.get_unchecked(columns) }, lanes)
     }
 
@@ -241,7 +241,7 @@ impl<C: Eight, const WEIGHTED: bool, const N: usize, const ENDING: usize> InPane
     fn write(&self, to: &mut [MaybeUninit<Unaligned<f32>>]) {
         for (vector, &sum) in self.sums.iter().enumerate() {
             let (columns, lanes) = self.lanes(vector, to.len());
-            // SAFETY: F2, as for `part`.
+            // SAFETY: F2: the lanes of every vector are columns of the panel, and `to` has an element per column.
             let to = unsafe { to.get_unchecked_mut(columns) };
             match lanes {
                 Some(lanes) => sum.write_first(to, lanes),
@@ -267,10 +267,10 @@ impl<C: Eight, const WEIGHTED: bool, const N: usize, const ENDING: usize> AddRow
         let weight = __m256::splat(level, if WEIGHTED { row.weight() } else { 0.0 });
         let eight = |vector| {
             let first = codes_at + C::bytes(self.column(vector));
-            // SAFETY: eight columns of the row (F1); only the last vector has fewer (F2).
+            // SAFETY: F1: the row has the codes of all columns; F2: only the last vector has fewer than eight.
             C::eight(level, unsafe { bytes.get_unchecked(first..first + C::bytes(EIGHT)) })
         };
-        // The last vector is read first: no branch comes between the others.
+        // The last vector is read first, so that no branch comes between the others.
         let last = match self.tail {
             Some((tail, _)) => C::last(level, bytes, &tail),
             None => eight(N - 1),

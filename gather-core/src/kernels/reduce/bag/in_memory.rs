@@ -9,8 +9,8 @@
 //! ```
 //!
 //! A row is reduced vector by vector, and the last vector ends with the last column. It may overlap the previous
-//! vector: shared columns are then summed twice, in separate places, and no columns remain for shorter vectors. Rows
-//! narrower than a vector use the scalar level, and there one column at a time.
+//! vector: shared columns are then summed twice, in separate places. Rows narrower than a vector use the scalar level;
+//! rows narrower than its vector, one column at a time.
 
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
@@ -79,8 +79,9 @@ struct SumsBuffer<'a> {
 #[derive(Clone, Copy)]
 struct ByStep {
     reduce: BatchFn,
-    /// Bytes per element and per sum.
+    /// Bytes per element.
     item: usize,
+    /// Bytes per sum.
     sum: usize,
     vector: usize,
 }
@@ -128,10 +129,10 @@ impl InBatches {
     #[inline(always)]
     fn reduce(&mut self, count: Option<usize>) {
         let InBatches { by, columns, sums, out, begin, ref rows, n } = *self;
-        // SAFETY: M1: rows of these columns, of the job that the function is given. M2: the scratch takes the vectors
-        // of the panel, or by B4 `carried` takes the sums of its columns and `SPARE` more; the previous batch or
-        // partial bag has left its sums there. M3: the columns of this bag. M4 by B4: rows that do not count are
-        // skipped, so the first batch has a row.
+        // SAFETY: M1: the columns of rows of the job that the function is given. M2: the scratch takes the vectors of
+        // the panel (`reduce_bags`), or by B4 `carried` takes the sums of its columns and `SPARE` more; the previous
+        // batch or partial bag has left its sums there. M3: `out` is the output of this bag (B8). M4 by B4: rows that
+        // do not count are skipped, so the first batch has a row.
         let batch = unsafe { Batch::new(&rows[..n], begin, columns, sums, out, count) };
         (by.reduce)(&batch);
         (self.begin, self.n) = (Start::Carried, 0);
@@ -228,7 +229,7 @@ fn reduce<A: Accumulate<Item: Element>, const WEIGHTED: bool, const N: usize>(mu
     if let Some(first) = first {
         make::<A, WEIGHTED, N>(&mut batch, first);
     }
-    // SAFETY: all sums have begun: above, or in the previous batch.
+    // SAFETY: `make` has begun all sums, or by M2 the previous batch has left them.
     let mut begun = unsafe { batch.begun() };
     for &row in others {
         add::<A, WEIGHTED, N>(&batch, &mut begun, row);
@@ -253,7 +254,7 @@ fn reduce_widened<A: Accumulate<Item: Element>, const WEIGHTED: bool>(mut batch:
                 to.write(Unaligned(A::begin(weigh::<A, WEIGHTED>(*new, weight))));
             }
         }
-        // SAFETY: the sums of these columns have begun: above, or in the previous batch.
+        // SAFETY: the sums of these columns have begun above, or by M2 the previous batch has left them.
         let mut begun = unsafe { batch.begun() };
         let sums = begun.sums::<A::Sum>(first, n);
         // Two rows at a time halve the loads and stores of sums.

@@ -6,7 +6,7 @@
 //!
 //! Halves are widened when loaded, and their `f32` sums are rounded when stored.
 //!
-//! These are the reductions of embedding bags. `in_memory` has the rare others.
+//! Embedding bags use these reductions; `in_memory` has all others.
 
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
@@ -232,7 +232,7 @@ impl<T: Stored<V>, S: InVector<V>, V: SumVector, const WEIGHTED: bool, const MOS
                     Panel::<S, T, V, Full, WEIGHTED, $vectors, $ending>::new(level, columns.len()).reduce(bag, &columns)
                 };
             }
-            // If there are several panels, each has a vector or more, and only the last may end inside a vector.
+            // Each panel has three vectors or more, and only the last panel may end inside a vector.
             match end - first {
                 3..=4 => panel!(4, 2),
                 5..=8 => panel!(8, 4),
@@ -421,7 +421,7 @@ impl<
     #[inline(always)]
     fn reduce(mut self, bag: &BagRows<'_>, columns: &Range<usize>) {
         let lanes = <L as Lanes<T, V>>::n(self.lanes).max(<L as Lanes<V::Item, V>>::n(self.lanes));
-        // Of the first vectors the last one reaches farthest, and of the last `ENDING` the last.
+        // Two vectors may end farthest: the last one before the last `ENDING`, and the last one.
         let first = const { if N == ENDING { N } else { N - ENDING } } - 1;
         let end = self.column(N - 1).max(self.column(first)) + lanes;
         assert!(columns.len() == self.columns && end <= self.columns, "columns of the panel");
@@ -450,7 +450,7 @@ impl<
     {
         let (first, n) = (self.column(vector), <L as Lanes<E, V>>::n(self.lanes));
         debug_assert!(all.len() == self.columns && first + n <= self.columns, "columns of the panel");
-        // SAFETY: `all` has an element per column of the panel, and the lanes of its vectors are in range.
+        // SAFETY: `reduce` asserted that all lanes are columns of the panel; `all` has an element per column.
         unsafe { all.get_unchecked(first..first + n) }
     }
 
@@ -471,7 +471,7 @@ impl<
         for (vector, &sum) in sums.iter().enumerate() {
             let (first, n) = (self.column(vector), <L as Lanes<E, V>>::n(self.lanes));
             debug_assert!(to.len() == self.columns && first + n <= self.columns, "columns of the panel");
-            // SAFETY: `to` has an element per column of the panel, and the lanes of its vectors are in range.
+            // SAFETY: `reduce` asserted that all lanes are columns of the panel; `to` has an element per column.
             let to = unsafe { to.get_unchecked_mut(first..first + n) };
             <L as Lanes<E, V>>::write(self.lanes, sum, to);
         }

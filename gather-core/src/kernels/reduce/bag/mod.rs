@@ -10,16 +10,16 @@
 //!         end: out = sums, rounded or divided     (or the sums are carried to the next partial bag)
 //! ```
 //!
-//! A type adds the rows: [`AddRows`](rows::AddRows) and [`ReduceBags`](rows::ReduceBags). There are panels of vectors
+//! Types that implement [`AddRows`](rows::AddRows) and [`ReduceBags`](rows::ReduceBags) add the rows: panels of vectors
 //! in registers (`in_registers`, and `fused_avx2` for codes), batches of rows in memory (`in_memory`) and decoded rows
 //! (`fused`).
 //!
-//! Vectors run across columns, so each sum equals the sum of the plain loop to the bit. Sums are in the first-level
-//! cache for any reduction (`in_memory`); for sums, means and maxima of floats, in registers (`in_registers`).
+//! Vectors run across columns, so each sum equals the sum of the plain loop to the bit. Sums, means and maxima of
+//! floats are in registers (`in_registers`), all other reductions in the first-level cache (`in_memory`).
 //!
 //! # The contract
 //!
-//! It holds for every [`BagRows`], which only [`BagRows::new`] makes:
+//! The contract holds for every [`BagRows`], which only [`BagRows::new`] makes:
 //!
 //! - **B1** Each non-negative position of a row reaches `elements` elements that may be read, at any alignment;
 //!   adjacent positions are `stride` bytes apart. The elements are values of the reduced type, or that type takes any
@@ -55,7 +55,7 @@ use crate::kernels::by_level::{ByLevel, level_pointers};
 use crate::kernels::reduce::accumulate::Accumulate;
 use crate::types::element::Element;
 
-/// Sums in `carried` after the sums of all columns.
+/// The number of sums in `carried` after the sums of all columns.
 pub(crate) const SPARE: usize = 32;
 /// The position of a skipped row, which does not count.
 pub(crate) const SKIP: i64 = -1;

@@ -28,13 +28,14 @@ pub(crate) struct IndexRuns {
     pub(crate) n: usize,
     /// Indices per run, at least 1 if `n > 0`.
     pub(crate) run: usize,
-    /// Bytes between indices of a run, and between runs.
+    /// Bytes between the indices of a run.
     pub(crate) step: isize,
+    /// Bytes between runs.
     pub(crate) outer: isize,
 }
 
 impl IndexRuns {
-    /// The address of index `at`, and the number of indices from it to the end of its run; `index` is the first.
+    /// The address of index `at`, given the address of index 0, and the indices from there to the end of its run.
     #[inline(always)]
     pub(crate) fn at(&self, index: *const u8, at: usize) -> (*const u8, usize) {
         // A division takes as long as all other work of a short call.
@@ -90,8 +91,8 @@ impl<'a> BagIndices<'a> {
     }
 }
 
-/// Resolves the indices of bags from a first one on, one per position of the buffer. Returns whether an index was out
-/// of range if that is an error.
+/// Resolves the indices of bags from a first one on, one per position of the buffer. Returns whether an index is out of
+/// range, if the policy makes that an error.
 pub(crate) type PositionsFn = for<'a> fn(PositionsArgs<'a>) -> bool;
 
 pub(crate) type CompiledPositionsFn = for<'a> unsafe fn(PositionsArgs<'a>) -> bool;
@@ -141,7 +142,7 @@ impl<I: Index> LevelFn for Resolve<I> {
         indices.assert_holds(first, left.len());
         assert!(rule.is_plain && runs.step == size_of::<I>() as isize && runs.n <= runs.run, "runs of another kind");
         let from = index.cast::<Unaligned<I>>().wrapping_add(first);
-        // SAFETY: K3: the indices are in the first run, and contiguous.
+        // SAFETY: K3: by the assertions above, the indices are in the only run, and contiguous.
         let from = unsafe { core::slice::from_raw_parts(from, left.len()) };
         // The flag is 64-bit like positions, so that vectors of both have the same number of lanes.
         let (rule, mut missed) = (IndexRule::new(rule.policy, rule.dim), 0);
@@ -169,7 +170,7 @@ impl<I: Index> LevelFn for ResolveRuns<I> {
             let (from, more) = runs.at(index, first);
             let (now, rest) = left.split_at_mut(more.min(left.len()));
             first += now.len();
-            // SAFETY: K3: values of `I` (`BagIndices::new`) from `first` on, within their run, and at most `n` in all.
+            // SAFETY: K3: `now.len()` values of `I` (`BagIndices::new`), in one run, and in range by `assert_holds`.
             let from = unsafe { Indices::new(from, runs.step, now.len()) };
             bad |= resolve_run::<I>(rule, from, now);
             left = rest;
@@ -178,7 +179,7 @@ impl<I: Index> LevelFn for ResolveRuns<I> {
     }
 }
 
-/// Resolves each index by `position`; returns whether an index was out of range.
+/// Resolves each index by `position`; returns whether any is missed.
 #[inline(always)]
 fn resolve_each<I: Index>(indices: Indices, out: &mut [MaybeUninit<i64>], position: impl Fn(I) -> (i64, bool)) -> bool {
     assert_eq!(indices.n(), out.len(), "a position for each index");

@@ -1,7 +1,7 @@
 //! The rows of bags, as a job for reducing functions.
 //!
-//! A [`BagRows`] holds the contract of bags (`kernels/reduce/bag/mod.rs`). Functions access memory only through it:
-//! [`Columns`] of all rows, the bags in the columns, and the rows of each bag.
+//! A [`BagRows`] holds the contract of bags (`kernels/reduce/bag/mod.rs`). Functions access memory only through its
+//! [`Columns`], their bags, and the rows of each bag.
 
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
@@ -44,7 +44,7 @@ pub(crate) struct BagRows<'a>(BagArgs<'a>);
 /// The state of a partial bag. Without it, all rows of all bags count.
 #[derive(Clone, Copy)]
 pub(crate) struct PartialBag {
-    /// The number of rows that count, of these and of earlier ones.
+    /// The number of rows that count, of these rows and of earlier rows of the bag.
     pub(crate) counted: usize,
     pub(crate) begin: Start,
     /// Whether the bag ends with these rows.
@@ -125,7 +125,7 @@ impl BagArgs<'_> {
     #[inline(always)]
     fn positions_of(&self, rows: Range<usize>) -> &[i64] {
         debug_assert!(rows.start <= rows.end && rows.end <= self.positions.len(), "B6");
-        // SAFETY: B6: there are positions for all rows, and `distance` more.
+        // SAFETY: B6: `positions` has an entry for each row, and `distance` more.
         unsafe { self.positions.get_unchecked(rows) }
     }
 }
@@ -338,11 +338,10 @@ impl<'a> Bag<'a> {
     #[inline(always)]
     pub(in crate::kernels::reduce) fn zero(&mut self) {
         debug_assert!(self.has_no_rows(), "B4");
-        // SAFETY: B8: columns of the output, of elements whose zero consists of zero bytes (B4).
+        // SAFETY: B8: these columns of the output may be written. B4: zero bytes are the zero of their elements.
         unsafe { self.out.write_bytes(0, self.columns.columns * self.columns.item) }
     }
 
-    /// The initial value of the bag.
     #[inline(always)]
     pub(in crate::kernels::reduce) fn begin(&self) -> Start {
         self.columns.bag.part.map_or(Start::Row, |part| part.begin)
@@ -363,9 +362,9 @@ impl<'a> Bag<'a> {
         debug_assert!(self.begin() == Start::Carried && !self.columns.carried.is_null(), "B4");
         #[cfg(debug_assertions)]
         debug_assert_eq!(size_of::<S>(), self.columns.sum, "B4");
-        // SAFETY: B8, and by B4 the previous partial bag has written a sum of each column. Both are given to one
-        // function, so the sums have its type. They borrow the bag, so nothing is written there meanwhile: `carry`
-        // takes it mutably.
+        // SAFETY: B8, and by B4 the previous partial bag has written a sum of each column. One function takes both
+        // partial bags, so the sums have its type. Nothing writes there meanwhile: the result borrows the bag, and
+        // `carry` borrows it mutably.
         unsafe { core::slice::from_raw_parts(self.columns.carried.cast(), self.columns.columns) }
     }
 
@@ -380,8 +379,8 @@ impl<'a> Bag<'a> {
     }
 
     #[inline(always)]
-    pub(in crate::kernels::reduce) fn output(&mut self) -> Output<'_> {
-        Output {
+    pub(in crate::kernels::reduce) fn output(&mut self) -> BagOutput<'_> {
+        BagOutput {
             at: self.out,
             n: self.columns.columns,
             of: PhantomData,
@@ -392,7 +391,7 @@ impl<'a> Bag<'a> {
 }
 
 /// Columns of a bag's output, which nothing else uses (B8).
-pub(crate) struct Output<'a> {
+pub(crate) struct BagOutput<'a> {
     at: *mut u8,
     n: usize,
     of: PhantomData<&'a mut u8>,
@@ -400,7 +399,7 @@ pub(crate) struct Output<'a> {
     item: usize,
 }
 
-impl<'a> Output<'a> {
+impl<'a> BagOutput<'a> {
     /// The address of the first column.
     #[inline(always)]
     pub(in crate::kernels::reduce) fn start(&self) -> *mut u8 {
@@ -440,13 +439,13 @@ impl<'a> BagRow<'a> {
     pub(in crate::kernels::reduce) fn elements<T: Copy>(self) -> &'a [Unaligned<T>] {
         #[cfg(debug_assertions)]
         debug_assert_eq!(size_of::<T>(), self.item, "B1");
-        // SAFETY: B8, by B1: the row is not skipped. Its elements are values of the reduced type.
+        // SAFETY: B8, by B1: the row is not skipped, and its `n` elements are values of the reduced type.
         unsafe { core::slice::from_raw_parts(self.at.cast(), self.n) }
     }
 
     #[inline(always)]
     pub(in crate::kernels::reduce) fn bytes(self) -> &'a [u8] {
-        // SAFETY: B8, by B7: the row is not skipped.
+        // SAFETY: B8, by B7: the row is not skipped, and has `n` bytes.
         unsafe { core::slice::from_raw_parts(self.at, self.n) }
     }
 

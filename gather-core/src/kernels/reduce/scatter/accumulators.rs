@@ -3,7 +3,7 @@
 //! A scatter with accumulators is a scatter into a buffer of *records*, one per row of the destination:
 //!
 //! ```text
-//! begin:  record = the row of the destination, widened; or an identity, if the row does not count
+//! begin:  record = the row of the destination, widened; without `include_self` an identity
 //! take:   record (op)= a row of updates                       (in their order)
 //! end:    the row of the destination = the record, rounded or divided, if it has had an update
 //! ```
@@ -15,7 +15,7 @@
 //!
 //! - **A1** A job of rows ([`RowsJob`]) has `n` contiguous records, which nothing else uses meanwhile. The rows of the
 //!   destination are `step` bytes apart, and each has `elements` elements that may be read and written, at any
-//!   alignment. They hold values of the type, or it takes any bytes. To end, every record has begun.
+//!   alignment. They hold values of the type, or the type takes any bytes. Records that a job ends have begun.
 //!
 //! For `take` the contract of a scatter holds, with records in place of the destination.
 
@@ -46,8 +46,9 @@ pub(crate) struct AccumulatorFns {
     pub(crate) begin: ByLevel<CompiledRowsFn>,
     /// Writes rows of the destination from records with updates.
     pub(crate) end: ByLevel<CompiledRowsFn>,
-    /// Bytes per sum, and per note.
+    /// Bytes per sum.
     sum: usize,
+    /// Bytes per note.
     note: usize,
 }
 
@@ -72,8 +73,8 @@ impl AccumulatorFns {
         AccumulatorFns { take, ..Self::cold::<A>() }
     }
 
-    /// Records of rows that begin with the destination, without notes: elements without updates are recognised by their
-    /// sums. If `HOT`, short rows have specialised loops.
+    /// Records that begin with the destination, without notes: an element without updates has an unchanged sum. If
+    /// `HOT`, short rows have specialised loops.
     #[cfg(feature = "half")]
     pub(in crate::kernels::reduce) const fn begun<A: Accumulate, const HOT: bool>() -> Self {
         let by_index = if HOT { choose::<A, UNNOTED> } else { none };
@@ -121,7 +122,7 @@ const fn record(sum: usize, note: usize, elements: usize) -> usize {
     }
 }
 
-/// Bytes of a note that counts the updates of the row, plus 1 if the destination counts.
+/// Bytes of a note that counts the updates of the row, plus 1 if `include_self`.
 const COUNT: usize = 4;
 /// No note: every row has begun, or rows are their own records.
 pub(super) const UNNOTED: usize = 0;
@@ -144,7 +145,7 @@ fn write_note<A: Accumulate, const NOTE: usize>(record: Values, note: u32) {
     }
 }
 
-/// The note after one more update. It wraps, unless 0 means that a row has not begun.
+/// The note after one more update. It saturates if a note of 0 means that the row has not begun; else it wraps.
 #[inline(always)]
 const fn next_note<A: Accumulate, const NOTE: usize>(note: u32) -> u32 {
     match NOTE {
@@ -154,7 +155,7 @@ const fn next_note<A: Accumulate, const NOTE: usize>(note: u32) -> u32 {
     }
 }
 
-/// Contiguous records and their rows of the destination: addresses only, without a proof.
+/// Contiguous records and their rows of the destination. Addresses only, without a proof.
 #[derive(Clone, Copy)]
 pub(crate) struct RecordedRows {
     pub(crate) n: usize,
@@ -207,7 +208,7 @@ impl RowsJob {
     pub(super) fn row(&self, i: usize) -> Values {
         let RecordedRows { n, destination, step, elements, .. } = self.0;
         debug_assert!(i < n, "A1");
-        // SAFETY: A1: one of the `n` rows, which are `step` bytes apart and have `elements` elements.
+        // SAFETY: A1: `i < n`: one of the rows, which are `step` bytes apart and have `elements` elements.
         unsafe { Values::new(destination.wrapping_offset(step.wrapping_mul(i as isize)), elements) }
     }
 
@@ -215,12 +216,12 @@ impl RowsJob {
     #[inline(always)]
     pub(super) fn count(&self, i: usize) -> usize {
         debug_assert!(i < self.n, "A1");
-        // SAFETY: A1: one of the `n` counts, at any alignment.
+        // SAFETY: A1: `i < n`: one of the counts, at any alignment.
         let count = unsafe { self.records.cast::<u32>().wrapping_add(i).read_unaligned() };
         count as usize + self.uncounted
     }
 
-    /// All rows as one, if they are contiguous and have no notes.
+    /// All rows as one row, if they are contiguous and records have no notes.
     #[inline(always)]
     fn merged<A: Accumulate, const NOTE: usize>(&self) -> Self {
         let RecordedRows { n, step, elements, .. } = self.0;
@@ -242,7 +243,7 @@ impl RowsJob {
         let RecordedRows { n, records, elements, .. } = self.0;
         debug_assert!(i < n, "A1");
         let record = record(size_of::<A::Sum>(), NOTE, elements);
-        // SAFETY: A1: one of the `n` records, which are contiguous and have `elements` sums.
+        // SAFETY: A1: `i < n`: one of the records, which are contiguous and have `elements` sums.
         unsafe { Values::new(records.wrapping_add(i * record), elements) }
     }
 }
@@ -253,12 +254,12 @@ pub(in crate::kernels::reduce) const fn columns<A: Accumulate>(bytes: usize) -> 
     bytes / if item > sum { item } else { sum }
 }
 
-/// Bytes of sums that begin together: more if rows are merged or converted.
+/// Bytes of sums that begin together: `LINE` if rows are merged or widened.
 const fn chunk<A: Accumulate, const NOTE: usize>() -> usize {
     if NOTE == 0 || A::WIDENS { LINE } else { SCALAR_CHUNK }
 }
 
-/// Bytes of sums that end together: more if they are divided, too.
+/// Bytes of sums that end together: `LINE / 2` if they are divided.
 const fn chunk_of_ends<A: Accumulate, const NOTE: usize>() -> usize {
     if A::DIVIDES { LINE / 2 } else { chunk::<A, NOTE>() }
 }
@@ -303,7 +304,7 @@ pub(in crate::kernels::reduce) const fn is_chunk(number: usize, columns: usize) 
 }
 pub(in crate::kernels::reduce) use by_columns;
 
-/// Runs a body for a job of rows. If it is hot and rows have few elements, their number is a constant in the body.
+/// Runs a body for a job of rows. If `$hot`, a number of elements of 1 to 4 is a constant in the body.
 macro_rules! by_elements {
     ($hot:expr, $job:ident, $body:block) => { by_elements!($hot, $job, $body, 1 2 3 4) };
     ($hot:expr, $job:ident, $body:block, $($elements:literal)*) => {
@@ -489,7 +490,7 @@ fn quick<A: Accumulate, R: ReadIndex, const NOTE: usize, const ELEMENTS: usize>(
         return by_index::quick::<AccumulateRow<A, Scalar, NOTE, SCALAR_CHUNK>, R, CONTIGUOUS, ELEMENTS>(job);
     }
     for plane in 0..job.outer.n {
-        let done = widened::<A, R, NOTE, ELEMENTS>(&job.after(plane).first(1));
+        let done = widened::<A, R, NOTE, ELEMENTS>(&job.after(plane).take(1));
         if done < job.n {
             return plane * job.n + done;
         }
@@ -509,7 +510,7 @@ fn widened<A: Accumulate, R: ReadIndex, const NOTE: usize, const ELEMENTS: usize
         let updates = these.updates::<A::Item>(n, ELEMENTS);
         let mut scratch = [A::widen(updates[0].0); WIDENED];
         A::widen_all(updates, &mut scratch[..updates.len()]);
-        // SAFETY: the buffer outlives the job, and `Widened` reduces widened updates.
+        // SAFETY: `scratch` outlives `these`, whose function reduces `A::Sum`s (`Widened`).
         let these = unsafe { these.with_updates(&scratch, ELEMENTS) };
         let taken = elements::<R, CONTIGUOUS>(&these, wide, &row);
         done += taken;

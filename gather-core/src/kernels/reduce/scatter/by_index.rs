@@ -7,10 +7,10 @@
 //! ```
 //!
 //! Nothing is buffered between an index and its use. While every index is valid, the branch is predicted. The first
-//! invalid index ends the quick loop: a chunk of elements from there on is taken by another loop (`stepped`), which
-//! handles invalid indices, and then the quick loop resumes. Gathers have the same loop (`moves/gather_positions.rs`).
+//! invalid index ends the quick loop. Another loop (`stepped`), which handles invalid indices, takes a chunk of
+//! elements from there on; then the quick loop resumes. Gathers have the same loop (`moves/gather_positions.rs`).
 //!
-//! A reduction has the loops over elements ([`FusedScatterFns`]); the code between them is shared, in this module.
+//! The loops over elements are compiled per reduction ([`FusedScatterFns`]); this module has the code between them.
 
 use core::num::NonZero;
 
@@ -42,16 +42,16 @@ pub(crate) struct FusedScatterFns {
 /// The loops over elements of a hot reduction, for indices of one size.
 #[derive(Clone, Copy)]
 pub(in crate::kernels::reduce) struct FastPath {
-    /// For any steps, or only contiguous ones, according to `any_steps`.
+    /// For indices and updates at any steps if `any_steps`, else for contiguous ones.
     pub(in crate::kernels::reduce) any: QuickFn,
-    /// For contiguous indices and updates, and a destination that is contiguous along the axis and not moved by the
-    /// loop.
+    /// For contiguous indices and updates, and a destination that is contiguous along the axis and that the loop does
+    /// not move.
     pub(in crate::kernels::reduce) packed: QuickFn,
     /// Reduces rows a step apart; `None` if their ends are buffered.
     pub(in crate::kernels::reduce) stepped: Option<SteppedFn>,
     /// Bytes between updates that `packed` takes.
     pub(in crate::kernels::reduce) step: isize,
-    /// Whether `any` takes indices and updates at any steps, or only contiguous ones.
+    /// Whether `any` takes indices and updates at any steps.
     pub(in crate::kernels::reduce) any_steps: bool,
 }
 
@@ -113,16 +113,16 @@ impl FusedScatterFns {
         taken != job.outer.n * job.n && self.resume(quick, job, taken)
     }
 
-    /// Reduces the elements of a plane from `taken` on; its index is negative or out of range.
+    /// Reduces the elements of a plane from `taken` on. The index of element `taken` is negative or out of range.
     #[inline(never)]
     fn resume(&self, quick: QuickFn, job: &IndexedJob, mut taken: usize) -> bool {
         let (mut left, mut out_of_range) = (*job, false);
         while taken < left.outer.n * left.n {
             let (rest, at) = (left.after(taken / left.n), taken % left.n);
-            out_of_range |= self.finish(quick, rest.first(1), at);
-            // After a short loop with an invalid index, the next loops may have one, too.
+            out_of_range |= self.finish(quick, rest.take(1), at);
+            // After a short loop with an invalid index, the next loops probably have invalid indices, too.
             let (others, planes) = (rest.after(1), if left.n < GROUP { SHORT_AFTER } else { 0 });
-            let chunk = others.first(planes.min(others.outer.n));
+            let chunk = others.take(planes.min(others.outer.n));
             out_of_range |= stepped(&chunk, self);
             left = others.after(chunk.outer.n);
             taken = quick(&left);
@@ -139,7 +139,7 @@ impl FusedScatterFns {
         }
     }
 
-    /// Reduces the elements of an inner loop from `at` on; its index is negative or out of range.
+    /// Reduces the elements of an inner loop from `at` on. The index of element `at` is negative or out of range.
     fn finish(&self, quick: QuickFn, inner: IndexedJob, mut at: usize) -> bool {
         let (mut out_of_range, mut len) = (false, AFTER);
         while at < inner.n {
@@ -162,8 +162,8 @@ pub(super) fn in_place<C: Combine>(job: &ReduceJob<'_>) {
     level_fn::scalar::<TakeRows<C, UNNOTED, SCALAR_CHUNK>>(job);
 }
 
-/// The [`ChooseFused`] of a cold reduction. Wide elements gain nothing: vectors combine them, and their lines are
-/// prefetched.
+/// The [`ChooseFused`] of a cold reduction. Elements above `MOST_ELEMENT` gain nothing: vectors combine them, and their
+/// lines are prefetched.
 pub(in crate::kernels::reduce) fn cold<C: Combine>(row: Elements, index: usize) -> Option<&'static FusedScatterFns> {
     debug_assert_eq!(row.size, size_of::<C::Item>(), "S3");
     if const { size_of::<C::Item>() > MOST_ELEMENT } || row.n != 1 || !matches!(index, 1 | 2 | 4 | 8) {
@@ -172,8 +172,8 @@ pub(in crate::kernels::reduce) fn cold<C: Combine>(row: Elements, index: usize) 
     Some(const { &FusedScatterFns::cold::<InPlace<C>>(in_place::<C>) })
 }
 
-/// The [`ChooseFused`] of a hot reduction; `COUNTS` adds the loops of histograms. Other indices of 1 and 2 bytes are
-/// resolved in blocks.
+/// The [`ChooseFused`] of a hot reduction; `COUNTS` adds the loops of histograms. Sizes without a hot loop have the
+/// functions of [`cold`].
 pub(in crate::kernels::reduce) fn hot<C: Combine, const COUNTS: bool>(
     row: Elements,
     index: usize,
@@ -189,9 +189,9 @@ pub(in crate::kernels::reduce) fn hot<C: Combine, const COUNTS: bool>(
 
 /// Elements per prefetch of later indices and updates. A loop of fewer elements is short.
 pub(in crate::kernels::reduce) const GROUP: usize = 16;
-/// Elements taken by `stepped` after an invalid index, since more are expected.
+/// Elements taken by `stepped` after an invalid index: more invalid indices are expected.
 const AFTER: usize = 32;
-/// Short inner loops taken by `stepped` after a loop with an invalid index, since more are expected.
+/// Short inner loops taken by `stepped` after a loop with an invalid index: more are expected.
 const SHORT_AFTER: usize = 64;
 /// Prefetch distance of the streams of indices and short updates, in bytes: among random rows, the hardware prefetcher
 /// loses these streams (workload `index_add/4M_into_64K_scalars`).
@@ -231,7 +231,7 @@ pub(in crate::kernels::reduce) fn elements<R: ReadIndex, const PLACES: u8>(
     element: &impl TakeRow,
 ) -> usize {
     let bytes = row.n * row.size;
-    // A copy: the compiler must assume that a store may change the job.
+    // A copy: the compiler must assume that a store may change `*job`.
     let mut job = match PLACES {
         PACKED => job.contiguous(R::bytes(job.index_bytes), bytes).packed(bytes),
         ONE_UPDATE => job.contiguous(R::bytes(job.index_bytes), 0).packed(bytes),
@@ -244,9 +244,9 @@ pub(in crate::kernels::reduce) fn elements<R: ReadIndex, const PLACES: u8>(
     for plane in 0..planes {
         let mut done = 0;
         while done < n {
-            // The single update does not move, and counts are near.
+            // The single update does not move, and the destination of a histogram is in the caches.
             if PLACES != ONE_UPDATE && job.next.is_some() {
-                job.next.from(done / STEP).fetch_steps(group);
+                job.next.skip(done / STEP).fetch_steps(group);
             }
             let later = job.rest(done);
             prefetch(later.index.wrapping_add(STREAM_AHEAD), ahead[0]);

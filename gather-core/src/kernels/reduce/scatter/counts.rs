@@ -3,12 +3,12 @@
 //! ```text
 //! counts of all rows = 0
 //! count the updates of each row                                  (a scatter of ones: a histogram)
-//! rows with updates that do not count themselves = the identity
+//! rows with updates = the identity                               (without `include_self`)
 //! reduce the updates into their rows
 //! rows with updates /= count                                      (means)
 //! ```
 //!
-//! So rows are reduced in place, at their alignment, and every index has been checked before a row is written.
+//! So rows are reduced in place, and every index has been checked before a row is written.
 
 use crate::kernels::prefetch::LINE;
 use crate::kernels::reduce::accumulate::Accumulate;
@@ -34,7 +34,7 @@ pub(in crate::kernels::reduce) fn identity<C: Combine>() -> [u8; LINE] {
     let identity = C::IDENTITY.expect("a reduction with an identity");
     assert!(LINE.is_multiple_of(size), "elements that a line is made of");
     for at in (0..LINE).step_by(size) {
-        // SAFETY: `size` bytes of the line, at any alignment: both are multiples of it.
+        // SAFETY: `at + size <= LINE`, since `at` and `LINE` are multiples of `size`; at any alignment.
         unsafe { line.as_mut_ptr().wrapping_add(at).cast::<Unaligned<C::Item>>().write(Unaligned(identity)) };
     }
     line
@@ -46,7 +46,7 @@ pub(in crate::kernels::reduce) fn identity<C: Combine>() -> [u8; LINE] {
 /// The job's records are counts. Its rows have `bytes` bytes, of elements of the line's type.
 pub(crate) unsafe fn begin_rows(job: &RowsJob, line: &[u8; LINE], bytes: usize) {
     for i in (0..job.n).filter(|&i| job.count(i) != 0) {
-        // SAFETY: a row of the job has `bytes` bytes, and elements of the line's type.
+        // SAFETY: by the caller's contract, a row of the job has `bytes` bytes, of elements of the line's type.
         unsafe { job.row(i).fill(line, bytes) };
     }
 }

@@ -1,5 +1,5 @@
-//! The finders of scatters. The common reductions are hot: sums, means, minima and maxima of numbers of 4 and 8 bytes,
-//! sums and means of halves. All others are cold.
+//! The finders of scatters. The common reductions are hot: sums of integers and floats of 4 and 8 bytes; their means,
+//! minima and maxima unless unsigned; sums and means of halves. All others are cold.
 
 #![forbid(unsafe_code)]
 
@@ -12,7 +12,7 @@ use crate::kernels::reduce::number::{
 use crate::kernels::reduce::number::{Half, InSingle};
 use crate::kernels::reduce::scatter::accumulators::AccumulatorFns;
 use crate::kernels::reduce::scatter::store::STORE;
-use crate::kernels::reduce::scatter::{ScatterFns, SeparateFns, counts, runs};
+use crate::kernels::reduce::scatter::{ScatterFns, SeparateFns, counts, segments};
 use crate::types::element::{BuiltIn, DType, Element};
 use crate::types::reduction::Reduction;
 
@@ -27,7 +27,7 @@ impl Reductions<ScatterFns> {
     }
 }
 
-/// A reduction only in separate records.
+/// A reduction that has only separate records.
 const fn beside<A: Accumulate>(noted: AccumulatorFns, begun: Option<AccumulatorFns>) -> ScatterFns {
     ScatterFns { beside: Some(SeparateFns { noted, begun }), ..ScatterFns::NONE }
 }
@@ -35,7 +35,7 @@ const fn beside<A: Accumulate>(noted: AccumulatorFns, begun: Option<AccumulatorF
 /// A hot mean whose sums are not elements.
 const fn wide_mean<T: Average + Element>() -> ScatterFns {
     let noted = AccumulatorFns::hot::<Mean<T>>();
-    ScatterFns { runs: Some(runs::fns::<Mean<T>>()), ..beside::<Mean<T>>(noted, None) }
+    ScatterFns { segments: Some(segments::fns::<Mean<T>>()), ..beside::<Mean<T>>(noted, None) }
 }
 
 const fn integer_mean<S: Few + Element>(noted: AccumulatorFns) -> ScatterFns {
@@ -68,7 +68,7 @@ fn integer<S: Ordered + Few + Element, U: Number + Element>(reduction: Reduction
         Reduction::Mean => Some(
             const {
                 let noted = AccumulatorFns::hot::<NarrowMean<S>>();
-                &ScatterFns { runs: Some(runs::fns::<NarrowMean<S>>()), ..integer_mean::<S>(noted) }
+                &ScatterFns { segments: Some(segments::fns::<NarrowMean<S>>()), ..integer_mean::<S>(noted) }
             },
         ),
         Reduction::None | Reduction::Sub | Reduction::Mul => differences::<U>(reduction),
@@ -103,13 +103,13 @@ fn float<T: Number + Ordered + Average<Sum = T> + Element>(reduction: Reduction)
         Reduction::Add => Some(const { &ScatterFns::counting::<Add<T>>() }),
         Reduction::Min => Some(const { &ScatterFns::hot::<Min<T>>() }),
         Reduction::Max => Some(const { &ScatterFns::hot::<Max<T>>() }),
-        // Short rows use records, as in other hot reductions.
+        // Short rows use records, as rows of other hot reductions do.
         Reduction::Mean => Some(
             const {
                 &ScatterFns {
                     rows: ScatterFns::counting::<Add<T>>().rows,
                     beside: wide_mean::<T>().beside,
-                    runs: wide_mean::<T>().runs,
+                    segments: wide_mean::<T>().segments,
                     ..mean::<T>()
                 }
             },
@@ -137,7 +137,7 @@ fn half<T: Half + Ordered + Average + Element>(reduction: Reduction) -> Option<&
             const {
                 let begun = AccumulatorFns::begun::<InSingle<T, Add<f32>>, true>();
                 &ScatterFns {
-                    runs: Some(runs::fns::<InSingle<T, Add<f32>>>()),
+                    segments: Some(segments::fns::<InSingle<T, Add<f32>>>()),
                     ..beside::<InSingle<T, Add<f32>>>(AccumulatorFns::hot::<InSingle<T, Add<f32>>>(), Some(begun))
                 }
             },

@@ -24,19 +24,21 @@ pub(crate) struct IndexedElements {
     pub(crate) index_bytes: usize,
     pub(crate) is_signed: bool,
     pub(crate) updates: *const u8,
-    /// Bytes between iterations, of indices and of updates.
+    /// Bytes of indices between iterations.
     pub(crate) index_step: isize,
+    /// Bytes of updates between iterations.
     pub(crate) updates_step: isize,
     /// The destination at position 0 of the first iteration.
     pub(crate) destination: *mut u8,
-    /// Bytes of the destination between positions, and between iterations.
+    /// Bytes of the destination between positions.
     pub(crate) stride: isize,
+    /// Bytes of the destination between iterations.
     pub(crate) destination_step: isize,
     /// The chunk of the next coordinate's destination to prefetch meanwhile.
     pub(crate) next: NextSlice,
 }
 
-/// Elements whose indices may be read, and which may be reduced if their indices are in range.
+/// Elements whose indices may be read. An element may be reduced if its index is in range.
 #[derive(Clone, Copy)]
 pub(crate) struct IndexedJob(IndexedElements);
 
@@ -81,7 +83,7 @@ impl IndexedJob {
 
     /// The first `planes` inner loops.
     #[inline(always)]
-    pub(in crate::kernels::reduce) fn first(&self, planes: usize) -> IndexedJob {
+    pub(in crate::kernels::reduce) fn take(&self, planes: usize) -> IndexedJob {
         debug_assert!(planes <= self.outer.n);
         IndexedJob(IndexedElements { outer: Loop { n: planes, ..self.outer }, ..self.0 })
     }
@@ -138,7 +140,7 @@ impl IndexedJob {
     pub(super) fn stepped(&self, position: Position) -> StridedUpdates {
         debug_assert!(self.index_step == 0 && self.outer.n > 0 && position.0 < self.dim, "S1, S2");
         let steps = [self.updates_step, self.destination_step];
-        // SAFETY: S1, S2 and K4 for `n` elements of the job, whose position is in range.
+        // SAFETY: S1, S2 and K4 for the `n` elements of an inner loop: a `Position` is in range.
         unsafe { StridedUpdates::new(self.ends(0, position.0), steps, self.n) }
     }
 
@@ -148,10 +150,10 @@ impl IndexedJob {
         debug_assert!(at < self.n && self.outer.n > 0, "K3");
         let index = self.index.wrapping_offset(self.index_step.wrapping_mul(at as isize));
         if R::bytes(self.index_bytes) > R::BYTES {
-            // SAFETY: K3: one of the `n` indices of a loop, of 8 bytes each, at any alignment.
+            // SAFETY: K3: index `at < n` of an inner loop, of 8 bytes, at any alignment.
             return unsafe { index.cast::<u64>().read_unaligned() };
         }
-        // SAFETY: K3: one of the `n` indices of a loop, at any alignment.
+        // SAFETY: K3: index `at < n` of an inner loop, at any alignment.
         unsafe { index.cast::<R::Value>().read_unaligned() }.into()
     }
 
@@ -166,8 +168,8 @@ impl IndexedJob {
     pub(in crate::kernels::reduce) fn row(&self, at: usize, position: Position, elements: usize) -> RowPair {
         let Ends { updates, destination } = self.ends(at, position.0);
         debug_assert!(at < self.n && self.outer.n > 0 && position.0 < self.dim, "S1, S2");
-        // SAFETY: S1, S2 and K4 for an element of the job with a position in range. The caller's function knows the
-        // number of elements per row (S4).
+        // SAFETY: S1, S2 and K4 for element `at < n` of the job: a `Position` is in range. S4: the caller's function
+        // takes rows of `elements` elements.
         unsafe { RowPair::new(updates, destination, elements) }
     }
 

@@ -10,15 +10,15 @@
 //! index type, rank and level; it does not depend on the width of rows. The body hands rows to a [`RowConsumer`], which
 //!
 //! - reduces them into the destination in order (`rows`): a function for each reduction, type and level, in a form that
-//!   compilers vectorise. Single elements are reduced by their indices (`by_index`). If rows are divided or begin anew,
-//!   their updates are counted first (`counts`);
+//!   compilers vectorise. Single elements are reduced by their indices (`by_index`). If rows are divided, or
+//!   `include_self` is `false`, their updates are counted first (`counts`);
 //! - or reduces them into separate accumulators, by the same functions with records in place of rows (`accumulators`);
 //! - or collects entries of updates and targets (`entries`), to be sorted by destination and reduced group by group;
 //! - or ignores them, if only indices are checked.
 //!
-//! Updates with ascending targets need no kernel: they are reduced segment by segment, in registers (`runs`). Common
-//! reductions are *hot* and have specialised loops over elements; all others are *cold*, and their rows are buffered
-//! before they are reduced (`stepped`).
+//! Updates with ascending targets need no kernel: they are reduced segment by segment, in registers (`segments`).
+//! Common reductions are *hot* and have specialised loops over elements; all others are *cold*, and their rows are
+//! buffered before they are reduced (`stepped`).
 //!
 //! # The contract
 //!
@@ -41,26 +41,26 @@
 
 pub(in crate::kernels::reduce) mod accumulators;
 pub(in crate::kernels::reduce) mod by_index;
+mod consumer;
 pub(in crate::kernels::reduce) mod counts;
 mod entries;
 mod finders;
 mod indexed;
 mod read;
 pub(in crate::kernels::reduce) mod rows;
-pub(in crate::kernels::reduce) mod runs;
-mod sink;
+pub(in crate::kernels::reduce) mod segments;
 mod stepped;
 pub(in crate::kernels::reduce) mod store;
 mod values;
 
 pub(crate) use accumulators::{AccumulatorFns, FEW_ELEMENTS, RecordedRows, RowsFn, RowsJob};
 pub(crate) use by_index::{Elements, FusedScatterFns, STREAM_AHEAD};
+pub(crate) use consumer::{Consume, RowConsumer, SelectedRows};
 pub(crate) use counts::{COUNT, begin_rows, count};
 pub(crate) use entries::{Entry, part_of, sort};
 pub(crate) use indexed::{IndexedElements, IndexedJob};
-pub(crate) use rows::{Chosen, Ends, ReduceFn, ReduceJob, Row};
-pub(crate) use runs::{Run, RunFns, SegmentsJob, SinglesJob, SortedIndices};
-pub(crate) use sink::{Consume, RowConsumer, SelectedRows};
+pub(crate) use rows::{ChosenRows, Ends, ReduceFn, ReduceJob, Row};
+pub(crate) use segments::{Segment, SegmentFns, SegmentsJob, SinglesJob, SortedIndices};
 pub(crate) use stepped::StridedUpdates;
 
 use crate::kernels::by_level::ByLevel;
@@ -73,14 +73,13 @@ use crate::kernels::reduce::scatter::by_index::ChooseFused;
 pub struct ScatterFns {
     /// Reduces rows in place; `None` if intermediate results are not elements.
     pub(crate) rows: Option<RowFns>,
-    /// A line of initial elements for rows that do not count themselves; `None` if there is no identity.
+    /// A line of initial elements for rows without `include_self`; `None` if there is no identity.
     pub(crate) identity: Option<fn() -> [u8; LINE]>,
     /// Divides rows by `updates + include_self`.
     pub(crate) divide: Option<RowsFn>,
-    /// Reduces rows in separate records.
     pub(crate) beside: Option<SeparateFns>,
     /// Reduces segments.
-    pub(crate) runs: Option<RunFns>,
+    pub(crate) segments: Option<SegmentFns>,
     /// The reduction if `updates + 1 >= 2^32`; `None` if it is this one.
     pub(in crate::kernels::reduce) of_many: Option<&'static ScatterFns>,
     /// Whether the last update wins: the destination never counts.
@@ -90,21 +89,21 @@ pub struct ScatterFns {
 /// Reduces rows in separate records.
 #[derive(Clone, Copy)]
 pub(crate) struct SeparateFns {
-    /// For rows that may count themselves or not.
+    /// For any `include_self`.
     pub(in crate::kernels::reduce) noted: AccumulatorFns,
-    /// For rows that count themselves, if cheaper.
+    /// For `include_self`, if cheaper.
     pub(in crate::kernels::reduce) begun: Option<AccumulatorFns>,
 }
 
 impl SeparateFns {
-    /// The functions for rows that count themselves iff `include_self`.
+    /// The functions for records that begin with the destination iff `include_self`.
     pub(crate) fn records(&self, include_self: bool) -> &AccumulatorFns {
         self.begun.as_ref().filter(|_| include_self).unwrap_or(&self.noted)
     }
 }
 
 impl ScatterFns {
-    /// Whether rows may be reduced in place, after their updates are counted if need be.
+    /// Whether rows may be reduced in place, if need be after their updates are counted.
     pub(crate) fn takes_in_place(&self, include_self: bool) -> bool {
         self.rows.is_some() && (self.replaces || include_self || self.identity.is_some())
     }
@@ -118,7 +117,7 @@ impl ScatterFns {
         identity: None,
         divide: None,
         beside: None,
-        runs: None,
+        segments: None,
         of_many: None,
         replaces: false,
     };
@@ -133,11 +132,11 @@ impl ScatterFns {
         ScatterFns { rows, beside: Some(beside), ..Self::NONE }
     }
 
-    /// [`ScatterFns::cold`] with specialised loops, also for short rows that do not count themselves, into records.
+    /// [`ScatterFns::cold`] with specialised loops; short rows without `include_self` have loops into records.
     pub(in crate::kernels::reduce) const fn hot<C: Combine>() -> Self {
         let rows = Some(rows::reduce::<C>(by_index::hot::<C, false>));
         let beside = Some(SeparateFns { noted: AccumulatorFns::hot::<C>(), begun: None });
-        ScatterFns { rows, beside, runs: Some(runs::fns::<C>()), ..Self::cold::<C>() }
+        ScatterFns { rows, beside, segments: Some(segments::fns::<C>()), ..Self::cold::<C>() }
     }
 
     /// [`ScatterFns::hot`] with a loop for histograms.
@@ -150,6 +149,6 @@ impl ScatterFns {
 pub(crate) struct RowFns {
     /// Rows with resolved indices.
     pub(crate) resolved: ByLevel<unsafe fn(&ReduceJob<'_>)>,
-    /// A few elements, by their indices: one function for all levels, since none is faster.
+    /// A few elements, by their indices: one function for all levels, since no level is faster.
     pub(crate) by_index: ChooseFused,
 }

@@ -1,6 +1,6 @@
 //! Sizes of the indices of single elements.
 //!
-//! Indices are read as unsigned: a negative one is larger than any axis. For 1 and 2 bytes the plan ensures it (P3).
+//! Indices are read as unsigned: a negative one exceeds every axis. For 1 and 2 bytes the plan ensures that (P3).
 
 #![forbid(unsafe_code)]
 

@@ -10,8 +10,8 @@
 //! Only the last step is compiled for each reduction and level.
 //!
 //! A line of elements (a vector at the scalar level of x86-64) is combined by value, in a form that compilers vectorise
-//! for each level: no store separates its loads, so the other end may lie anywhere. Rows of one destination are reduced
-//! in order, so each sees the result of the previous row.
+//! for each level: no store separates its loads, so the compiler need not compare the addresses of both ends. Rows of
+//! one destination are reduced in order, each into the result of the previous row.
 
 use crate::kernels::by_level::{by_level, level_pointers};
 use crate::kernels::moves::placed::FIRST_BYTES;
@@ -27,12 +27,13 @@ use crate::kernels::reduce::scatter::values::RowPair;
 #[derive(Clone, Copy)]
 pub(crate) struct Row {
     pub(crate) elements: usize,
-    /// Bytes of a row of updates, and of its destination row or record.
+    /// Bytes of a row of updates.
     pub(crate) bytes: usize,
+    /// Bytes of a row of the destination, or of a record.
     pub(crate) destination_bytes: usize,
 }
 
-/// The addresses of a row of updates and of its destination: without a proof.
+/// The addresses of a row of updates and of its destination, without a proof.
 #[derive(Clone, Copy)]
 pub(crate) struct Ends {
     pub(crate) updates: *const u8,
@@ -43,7 +44,6 @@ pub(crate) struct Ends {
 pub(crate) type ReduceFn = fn(&ReduceJob<'_>);
 level_pointers! { fn(&ReduceJob<'_>); }
 
-/// Rows to be reduced.
 #[derive(Clone, Copy)]
 pub(crate) struct ReduceJob<'a> {
     rows: &'a [Ends],
@@ -70,7 +70,7 @@ impl<'a> ReduceJob<'a> {
     #[inline(always)]
     pub(in crate::kernels::reduce) fn each(&self, row: &impl TakeRow) {
         for ends in self.rows {
-            // SAFETY: S1, S2 and K4 for a row of the job, whose functions have the type of its elements.
+            // SAFETY: S1, S2 and K4 for a row of the job; `row` takes its elements (`ReduceJob::new`).
             let pair = unsafe { RowPair::new(ends.updates, ends.destination, self.row.elements) };
             row.take(pair.of_bytes(self.row.bytes));
         }
@@ -79,14 +79,14 @@ impl<'a> ReduceJob<'a> {
 
 /// A subset of the rows of a job, in order, with positions in range.
 #[derive(Clone, Copy)]
-pub(crate) struct Chosen<'a> {
+pub(crate) struct ChosenRows<'a> {
     /// The rows of a gather's job with reads and writes exchanged: `out` are the updates, `data` the destination.
     rows: &'a ResolvedRows<'a>,
     /// The numbers of the chosen rows; `None` for all.
     which: Option<&'a [u16]>,
 }
 
-impl<'a> Chosen<'a> {
+impl<'a> ChosenRows<'a> {
     /// The rows listed by `which`, or all.
     ///
     /// # Safety
@@ -95,7 +95,7 @@ impl<'a> Chosen<'a> {
     #[inline(always)]
     pub(crate) unsafe fn new(rows: &'a ResolvedRows<'_>, which: Option<&'a [u16]>) -> Self {
         debug_assert!(which.is_none_or(|which| which.iter().all(|&row| usize::from(row) < rows.n())));
-        Chosen { rows, which }
+        ChosenRows { rows, which }
     }
 
     /// Calls `run` with the ends of each row, in order.
@@ -145,16 +145,16 @@ pub(in crate::kernels::reduce) const ENDS: usize = 16;
 /// Bytes of rows prefetched and reduced at a time, unless a single row is longer.
 const BYTES_AT_ONCE: usize = 1 << 10;
 
-/// Reduces rows with resolved positions by `reduce`, the function of their consumer. Prefetches later rows: the rows
-/// after them, or `later`.
+/// Reduces rows with resolved positions by `reduce`, the function of their consumer. Prefetches later rows: `later` if
+/// given, else the later rows of `these`.
 pub(in crate::kernels::reduce) fn reduce_rows(
     reduce: ReduceFn,
     row: Row,
-    these: Chosen<'_>,
-    later: Option<Chosen<'_>>,
+    these: ChosenRows<'_>,
+    later: Option<ChosenRows<'_>>,
 ) {
     let (found, later_found) = (FoundRows::of(these.rows), FoundRows::of(later.unwrap_or(these).rows));
-    let distance = these.rows.addresses().prefetch_distance;
+    let distance = these.rows.unchecked_job().prefetch_distance;
     let first = if later.is_some() { 0 } else { distance.min(these.len()) };
     let later = later.unwrap_or(these);
     let (n, prefetched) = (these.len(), if distance == 0 { 0 } else { later.len() - first });
@@ -180,14 +180,14 @@ pub(in crate::kernels::reduce) fn reduce_rows(
                 }
             }
         }
-        // SAFETY: S1, S2, S3 and K4 hold for rows that are `Chosen`, and so for the addresses at their positions;
+        // SAFETY: S1, S2, S3 and K4 hold for rows that are `ChosenRows`, and so for the addresses at their positions;
         // `reduce` is the function of their consumer (S3).
         reduce(&unsafe { ReduceJob::new(ends, row) });
     }
 }
 
-/// The addresses of the rows of a job that are [`Chosen`]. A copy: the compiler must assume that a store may change the
-/// job.
+/// The addresses of the rows of a job that are [`ChosenRows`]. A copy: the compiler must assume that a store may change
+/// the job.
 struct FoundRows {
     updates: *const u8,
     updates_step: isize,
@@ -200,7 +200,7 @@ struct FoundRows {
 impl FoundRows {
     #[inline(always)]
     fn of(rows: &ResolvedRows<'_>) -> Self {
-        let rows = rows.addresses();
+        let rows = rows.unchecked_job();
         FoundRows {
             updates: rows.out,
             updates_step: rows.out_step,
@@ -214,7 +214,7 @@ impl FoundRows {
     /// The ends of row `i`, which is chosen.
     #[inline(always)]
     fn ends(&self, i: usize) -> Ends {
-        // SAFETY: the job has a position for each row, and the positions of chosen rows are initialised.
+        // SAFETY: by the contract of `ChosenRows::new`, row `i` is a row of the job, and its position is initialised.
         let position = unsafe { self.positions.wrapping_add(i).read() };
         let data = self.data.wrapping_offset(self.data_step.wrapping_mul(i as isize));
         Ends {
@@ -229,7 +229,7 @@ impl FoundRows {
 const UPDATES_AHEAD: usize = 6 << 10;
 
 /// Prefetches the destination of a row, and updates after it: between rows at random addresses, the hardware prefetcher
-/// loses their stream.
+/// loses the stream of updates.
 #[inline(always)]
 fn prefetch_ends(ends: Ends, updates_step: isize, row: Row) {
     let bytes = row.destination_bytes;

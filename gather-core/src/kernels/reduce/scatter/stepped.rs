@@ -56,7 +56,7 @@ pub(crate) type SteppedFn = fn(StridedUpdates, Row);
 pub(in crate::kernels::reduce) fn one_by_one<T: TakeFew>(rows: StridedUpdates, row: Row) {
     let take = T::of(row.elements);
     for Ends { updates, destination } in rows {
-        // SAFETY: S1, S2 and K4 for one of the rows, which have the number of elements that `T` takes (S4).
+        // SAFETY: S1, S2 and K4 for one of the rows, whose number of elements `T` takes (S4).
         let pair = unsafe { RowPair::new(updates, destination, row.elements) };
         take.take(pair.of_bytes(row.bytes));
     }
@@ -92,10 +92,10 @@ impl BufferedRows {
     #[inline(always)]
     fn reduce(&mut self, fns: &FusedScatterFns) {
         debug_assert!(self.n <= ROWS);
-        // SAFETY: the first `n` are initialised.
+        // SAFETY: `ends[..n]` is initialised.
         let rows = unsafe { core::slice::from_raw_parts(self.ends.as_ptr().cast::<Ends>(), self.n) };
-        // SAFETY: S1, S2 and K4 for rows of the destination, which the job reaches; the functions are for its rows
-        // (S4).
+        // SAFETY: S1, S2 and K4: the ends are from `StridedUpdates`, or from elements whose position is in range. The
+        // functions are for rows of the job (S4).
         (fns.rows)(&unsafe { ReduceJob::new(rows, fns.row) });
         self.n = 0;
     }
@@ -115,7 +115,7 @@ fn by_size<R: ReadIndex>(job: &IndexedJob, fns: &FusedScatterFns) -> bool {
     if job.is_signed && job.policy.from_end { counting::<R, true>(job, fns) } else { counting::<R, false>(job, fns) }
 }
 
-/// [`by_size`] for indices that may count from the end, or that do not.
+/// [`by_size`] for a constant `FROM_END`: whether indices may count from the end.
 #[inline(always)]
 fn counting<R: ReadIndex, const FROM_END: bool>(job: &IndexedJob, fns: &FusedScatterFns) -> bool {
     let dim = job.dim;
@@ -138,7 +138,7 @@ fn counting<R: ReadIndex, const FROM_END: bool>(job: &IndexedJob, fns: &FusedSca
             while left.n > 0 {
                 prefetch(left.index.wrapping_add(STREAM_AHEAD), 2 * LINE);
                 prefetch(left.updates.wrapping_add(STREAM_AHEAD), 1);
-                // A local count: the compiler must assume that a row is written over `rows.n`.
+                // A local count: the compiler must assume that a store may change `rows.n`.
                 let mut written = rows.n;
                 for _ in 0..left.n.min(GROUP).min(ROWS - rows.n) {
                     let position = position_of(left.index::<R>(0));

@@ -17,7 +17,7 @@ pub(in crate::kernels::reduce) static STORE: ScatterFns = ScatterFns {
     ..ScatterFns::NONE
 };
 
-/// The functions that store rows by indices of `index` bytes.
+/// The functions that store rows of a few sizes by indices of 4 or 8 bytes.
 fn choose(row: Elements, index: usize) -> Option<&'static FusedScatterFns> {
     macro_rules! fixed {
         ($($bytes:literal)*) => {

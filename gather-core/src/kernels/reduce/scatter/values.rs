@@ -1,7 +1,6 @@
 //! Rows that may be read and written, as typed proofs of a job.
 //!
-//! Functions of a reduction do not construct these values. They get them from a job, whose rows have the elements that
-//! they take (S3, S4, A1).
+//! Functions of a reduction get these values from a job, whose rows have the elements that they take (S3, S4, A1).
 
 use crate::kernels::moves::placed::CopyRow;
 use crate::kernels::prefetch::LINE;
@@ -45,14 +44,14 @@ impl Values {
     #[inline(always)]
     pub(in crate::kernels::reduce) fn read<T: Copy, const N: usize>(self, column: usize) -> [Unaligned<T>; N] {
         debug_assert!(column + N <= self.elements, "S2, A1");
-        // SAFETY: the columns are in range, and may be read at any alignment.
+        // SAFETY: `Values::new`: the row may be read. Callers keep `column + N <= elements`.
         unsafe { at::<T, N>(self.first, column).read() }
     }
 
     #[inline(always)]
     pub(in crate::kernels::reduce) fn write<T: Copy, const N: usize>(self, column: usize, values: [Unaligned<T>; N]) {
         debug_assert!(column + N <= self.elements, "S2, A1");
-        // SAFETY: the columns are in range, and may be written at any alignment.
+        // SAFETY: `Values::new`: the row may be written. Callers keep `column + N <= elements`.
         unsafe { at::<T, N>(self.first, column).cast_mut().write(values) };
     }
 
@@ -69,13 +68,13 @@ impl Values {
 
     #[inline(always)]
     pub(super) fn note<S: Copy>(self) -> u32 {
-        // SAFETY: a record's note follows its sums, at any alignment.
+        // SAFETY: `Values::new`: a record has a note after its sums, which may be read at any alignment.
         unsafe { at::<S, 0>(self.first, self.elements).cast::<u32>().read_unaligned() }
     }
 
     #[inline(always)]
     pub(super) fn set_note<S: Copy>(self, note: u32) {
-        // SAFETY: a record's note follows its sums, at any alignment.
+        // SAFETY: `Values::new`: a record has a note after its sums, which may be written at any alignment.
         unsafe { at::<S, 0>(self.first, self.elements).cast_mut().cast::<u32>().write_unaligned(note) };
     }
 
@@ -86,7 +85,7 @@ impl Values {
     pub(super) unsafe fn fill(self, line: &[u8; LINE], bytes: usize) {
         for done in (0..bytes).step_by(LINE) {
             let len = (bytes - done).min(LINE);
-            // SAFETY: these bytes are in the row, which nothing else uses, and `line` is no part of it.
+            // SAFETY: the row has `bytes` bytes, by the caller's contract, and shares none with `line`.
             unsafe { self.first.wrapping_add(done).copy_from_nonoverlapping(line.as_ptr(), len) };
         }
     }
@@ -129,14 +128,14 @@ impl RowPair {
         debug_assert!(column + N <= self.into.elements, "S1");
         #[cfg(debug_assertions)]
         debug_assert!(self.bytes.is_none_or(|bytes| bytes == self.into.elements * size_of::<T>()), "S1");
-        // SAFETY: the columns are in range, and may be read at any alignment.
+        // SAFETY: `RowPair::new`: the updates may be read. Callers keep `column + N <= elements`.
         unsafe { at::<T, N>(self.updates, column).read() }
     }
 
     /// Copies the row of updates into the destination.
     #[inline(always)]
     pub(super) fn copy(self, way: impl CopyRow) {
-        // SAFETY: both rows have the bytes that the caller's function copies (S3), and do not overlap.
+        // SAFETY: `RowPair::new`: the rows share no byte. They have the bytes that `way` copies (S3).
         unsafe { way.copy(self.updates, self.into.first) }
     }
 }

@@ -1,13 +1,13 @@
 //! The levels whose vectors have 16 bytes: `Neon` on aarch64, `Simd128` on wasm32.
 //!
-//! The compiler knows whether the target has the vectors, so nothing is detected at run time. No function is compiled
-//! separately, since scalar code uses the same registers. Only tables in registers and zips are written by hand. Rows
-//! are moved and indices resolved as at the scalar level: resolving by hand took more instructions
+//! Whether the target has the vectors is known at compile time, so nothing is detected at run time. No function is
+//! compiled separately, since scalar code uses the same registers. Only tables in registers and zips are written by
+//! hand. Rows are moved and indices resolved as at the scalar level: resolving by hand took more instructions
 //! (`benches/record/changes.md`). There are no gather instructions and no non-temporal stores.
 //!
 //! | module | contents |
 //! |---|---|
-//! | `neon`, `simd128` | the operations on a vector; no other module names an architecture |
+//! | `neon`, `simd128` | the operations on a vector: the only code for one architecture |
 //! | `table` | tables in registers |
 //! | `zip` | the vectors that zip contiguous streams |
 
@@ -40,7 +40,7 @@ impl V128 {
         V128::of(Scalar, &bytes)
     }
 
-    /// 16 times the same byte.
+    /// `byte` in each of the 16 bytes.
     #[inline(always)]
     fn bytes(byte: u8) -> Self {
         V128::of_bytes([byte; VECTOR])

@@ -18,7 +18,7 @@ macro_rules! operations {
                 fn run($($arg: $ty),*) -> $out {
                     $($body)*
                 }
-                // SAFETY: the target has NEON; others do not compile this module.
+                // SAFETY: the target has NEON: `v128/mod.rs` compiles this module for no other.
                 unsafe { run($($arg),*) }
             }
         )*}
@@ -66,7 +66,7 @@ operations! {
     }
 }
 
-/// Reinterprets a vector as lanes of another width, and back.
+/// Reinterprets a vector as lanes of 16, 32 or 64 bits, and back.
 macro_rules! lanes {
     ($($name:ident: $from:ty => $to:ty, $instruction:expr;)*) => {$(
         #[inline]

@@ -8,7 +8,7 @@ use core::arch::wasm32::*;
 #[derive(Clone, Copy)]
 pub(super) struct V128(v128);
 
-/// Functions made of vector instructions, which a target that has them may call anywhere.
+/// Safe functions made of vector instructions, which the target has.
 macro_rules! operations {
     ($($(#[$doc:meta])* fn $name:ident($($arg:ident: $ty:ty),*) -> $out:ty { $($body:tt)* })*) => {
         impl V128 {$(

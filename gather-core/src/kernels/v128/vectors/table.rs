@@ -4,14 +4,14 @@
 //! 1 byte,  <= 16 entries   one register
 //! 1 byte,  <= 256 entries  one, two or four tables of 64 entries, four registers each
 //! 2 bytes, <= 32 entries   a table of 64 bytes, looked up by the numbers of the bytes: 2i, 2i + 1
-//! 4 bytes, <= 16 entries   the same with 4i to 4i + 3
-//! 8 bytes, <= 8 entries    the same with 8i to 8i + 7
+//! 4 bytes, <= 16 entries   a table of 64 bytes, looked up by 4i to 4i + 3
+//! 8 bytes, <= 8 entries    a table of 64 bytes, looked up by 8i to 8i + 7
 //! ```
 //!
-//! A lookup returns 0 for numbers past the table. So table `k` of 64 is looked up by `x - 64k`, for byte number `x`. It
-//! wraps around if `x` belongs to an earlier table. All results are combined by `or`. One-byte indices are looked up
-//! directly, checked 16 at a time; others are resolved to positions first. No read passes the end of data: the table is
-//! copied to the stack first.
+//! A lookup returns 0 for numbers past the table. Byte number `x` is looked up in table `k` of 64 entries by `x - 64k`,
+//! which wraps around if `x` belongs to an earlier table. All results are combined by `or`. One-byte indices are looked
+//! up directly, checked 16 at a time; others are resolved to positions first. No read passes the end of data: the table
+//! is copied to the stack first.
 
 #![forbid(unsafe_code)]
 

@@ -9,7 +9,7 @@ use crate::kernels::nest::positions::BLOCK;
 use crate::kernels::nest::rows::ResolvedRows;
 use crate::kernels::reduce::scatter::by_index::FusedScatterFns;
 use crate::kernels::reduce::scatter::entries::Entry;
-use crate::kernels::reduce::scatter::rows::{Chosen, Ends, ReduceFn, Row, reduce_rows};
+use crate::kernels::reduce::scatter::rows::{ChosenRows, Ends, ReduceFn, Row, reduce_rows};
 
 /// The consumer of the rows that a kernel resolves.
 pub(crate) struct RowConsumer<'a> {
@@ -17,17 +17,15 @@ pub(crate) struct RowConsumer<'a> {
     pub(crate) elements: usize,
 }
 
-/// The ways to consume rows.
 pub(crate) enum Consume<'a> {
-    /// Reduces rows into destinations of this number of bytes each: after resolving or, if the plan says so, by their
-    /// indices.
+    /// `Reduce(reduce, destination_bytes, by_index)` reduces rows into destinations of `destination_bytes` each: by
+    /// `by_index` if the plan has it, else after resolving.
     Reduce(ReduceFn, usize, Option<&'static FusedScatterFns>),
     Collect(Collector<'a>),
     /// Ignores rows: only their indices are checked.
     Nothing,
 }
 
-/// Collects entries.
 pub(crate) struct Collector<'a> {
     /// The entries; the first `n` are initialised.
     entries: Cell<&'a mut [MaybeUninit<Entry>]>,
@@ -37,8 +35,8 @@ pub(crate) struct Collector<'a> {
 }
 
 impl<'a> Consume<'a> {
-    /// Collects entries, as offsets from the first rows of destination and updates, and their number `n`. If `entries`
-    /// is too short for all rows, the call panics.
+    /// Collects entries, as offsets from the first row `to` of the destination and the first row `from` of updates. `n`
+    /// is their number. If `entries` is too short for all rows, the call panics.
     pub(crate) fn collect(
         entries: &'a mut [MaybeUninit<Entry>],
         n: &'a Cell<usize>,
@@ -97,7 +95,7 @@ impl RowConsumer<'_> {
 
     /// Consumes rows that were chosen for this consumer, and prefetches `later` rows.
     #[inline(always)]
-    pub(crate) fn take(&self, these: Chosen<'_>, later: Option<Chosen<'_>>) {
+    pub(crate) fn take(&self, these: ChosenRows<'_>, later: Option<ChosenRows<'_>>) {
         match &self.take {
             &Consume::Reduce(reduce, destination_bytes, _) => {
                 let row = Row { elements: self.elements, bytes: these.row_bytes(), destination_bytes };
@@ -110,7 +108,7 @@ impl RowConsumer<'_> {
 }
 
 impl Collector<'_> {
-    fn collect(&self, chosen: Chosen<'_>) {
+    fn collect(&self, chosen: ChosenRows<'_>) {
         let (entries, mut n) = (self.entries.take(), self.n.get());
         let offset = |at: *const u8, first: *const u8| at.addr().wrapping_sub(first.addr()) as isize;
         chosen.for_each(|Ends { updates, destination }| {

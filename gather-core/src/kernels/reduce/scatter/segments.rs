@@ -2,19 +2,19 @@
 //!
 //! ```text
 //! for each segment, and each chunk of columns:
-//!     sums = the destination, if it counts; else the first update        (in registers)
+//!     sums = the destination if `include_self`, else the first update    (in registers)
 //!     for each other update, in order:    sums (op)= the update
 //!     the destination = sums, rounded or divided
 //! ```
 //!
-//! So neither a record nor the destination is accessed between two updates of a segment. Rows of one element are found
-//! and reduced in one loop.
+//! So neither a record nor the destination is accessed between two updates of a segment. One loop finds and reduces the
+//! segments of rows of one element.
 //!
 //! # The contract
 //!
-//! - **A2** Each [`Run`] has at least one row of updates as in S1, `step` bytes apart, and a row of the destination as
-//!   in S2. No two segments have the same row. The same holds for the segments of equal positions of a [`SinglesJob`];
-//!   its positions ascend.
+//! - **A2** Each [`Segment`] has at least one row of updates as in S1, `step` bytes apart, and a row of the destination
+//!   as in S2. No two segments have the same row. The same holds for the segments of equal positions of a
+//!   [`SinglesJob`]; its positions ascend.
 
 use core::marker::PhantomData;
 
@@ -30,17 +30,16 @@ use crate::types::element::Unaligned;
 
 /// A segment: adjacent updates and their row of the destination. Addresses only, without a proof.
 #[derive(Clone, Copy)]
-pub(crate) struct Run {
+pub(crate) struct Segment {
     /// The first of `n` updates.
     pub(crate) updates: *const u8,
     pub(crate) n: usize,
     pub(crate) destination: *mut u8,
 }
 
-/// Segments to reduce.
 #[derive(Clone, Copy)]
 pub(crate) struct SegmentsJob<'a> {
-    runs: &'a [Run],
+    segments: &'a [Segment],
     step: isize,
     elements: usize,
     include_self: bool,
@@ -52,9 +51,9 @@ impl<'a> SegmentsJob<'a> {
     ///
     /// # Safety
     /// A2. The job is given only to functions that reduce elements of the type of its rows.
-    pub(crate) unsafe fn new(runs: &'a [Run], step: isize, elements: usize, include_self: bool) -> Self {
-        debug_assert!(runs.iter().all(|run| run.n > 0), "A2");
-        SegmentsJob { runs, step, elements, include_self }
+    pub(crate) unsafe fn new(segments: &'a [Segment], step: isize, elements: usize, include_self: bool) -> Self {
+        debug_assert!(segments.iter().all(|segment| segment.n > 0), "A2");
+        SegmentsJob { segments, step, elements, include_self }
     }
 }
 
@@ -89,17 +88,17 @@ impl<'a> SinglesJob<'a> {
 }
 
 #[derive(Clone, Copy)]
-pub(crate) struct RunFns {
+pub(crate) struct SegmentFns {
     pub(crate) rows: ByLevel<unsafe fn(&SegmentsJob<'_>)>,
-    /// Rows of one element: one function for all levels, since none is faster.
+    /// Rows of one element: one function for all levels, since no level is faster.
     pub(crate) singles: fn(&SinglesJob<'_>),
 }
 
-pub(in crate::kernels::reduce) const fn fns<A: Accumulate>() -> RunFns {
-    RunFns {
+pub(in crate::kernels::reduce) const fn fns<A: Accumulate>() -> SegmentFns {
+    SegmentFns {
         rows: by_level!(
-            fn Runs<A, SCALAR_CHUNK>,
-            fn Runs<A, { 2 * prefetch::LINE }>
+            fn ReduceSegments<A, SCALAR_CHUNK>,
+            fn ReduceSegments<A, { 2 * prefetch::LINE }>
         ),
         singles: singles::<A>,
     }
@@ -112,12 +111,12 @@ fn singles<A: Accumulate>(job: &SinglesJob<'_>) {
     }
 }
 
-/// [`singles`] for the list of the job's positions.
+/// [`singles`] for `list`, the positions of the job.
 #[inline(always)]
 fn singles_by<A: Accumulate, P: Copy>(job: &SinglesJob<'_>, list: &[P], position: impl Fn(P) -> isize) {
     let SinglesJob { first: Ends { updates, destination }, steps: [step, stride], include_self, .. } = *job;
     let element = |from: *const u8| {
-        // SAFETY: A2: an update for each position, or the element of the destination at one, at any alignment.
+        // SAFETY: A2: one of the updates, or the element of the destination at a position, at any alignment.
         A::widen(unsafe { from.cast::<Unaligned<A::Item>>().read() }.0)
     };
     let (mut from, mut at) = (updates, 0);
@@ -138,17 +137,17 @@ fn singles_by<A: Accumulate, P: Copy>(job: &SinglesJob<'_>, list: &[P], position
 }
 
 /// Reduces segments, up to `BYTES` bytes of columns at a time.
-struct Runs<A, const BYTES: usize>(PhantomData<A>);
+struct ReduceSegments<A, const BYTES: usize>(PhantomData<A>);
 
-impl<A: Accumulate, const BYTES: usize> LevelFn for Runs<A, BYTES> {
+impl<A: Accumulate, const BYTES: usize> LevelFn for ReduceSegments<A, BYTES> {
     type Args<'a> = &'a SegmentsJob<'a>;
     type Output = ();
 
     #[inline(always)]
     fn call<Here: Token>(level: Here, job: &SegmentsJob<'_>) {
-        for run in job.runs {
+        for segment in job.segments {
             by_columns!(columns::<A>(BYTES), job.elements, |WIDTH, column| {
-                reduce_run::<A, _, WIDTH>(level, job, run, column)
+                reduce_segment::<A, _, WIDTH>(level, job, segment, column)
             });
         }
     }
@@ -156,15 +155,20 @@ impl<A: Accumulate, const BYTES: usize> LevelFn for Runs<A, BYTES> {
 
 /// Reduces columns `column..column + N` of a segment.
 #[inline(always)]
-fn reduce_run<A: Accumulate, L: Token, const N: usize>(level: L, job: &SegmentsJob<'_>, run: &Run, column: usize) {
-    debug_assert!(run.n > 0 && column + N <= job.elements, "A2");
+fn reduce_segment<A: Accumulate, L: Token, const N: usize>(
+    level: L,
+    job: &SegmentsJob<'_>,
+    segment: &Segment,
+    column: usize,
+) {
+    debug_assert!(segment.n > 0 && column + N <= job.elements, "A2");
     let columns = |row: *const u8| {
         let columns = row.cast::<Unaligned<A::Item>>().wrapping_add(column).cast::<[Unaligned<A::Item>; N]>();
         // SAFETY: A2: a row of the segment's updates, or its destination, has these columns, at any alignment.
         A::widen_chunk(level, &unsafe { columns.read() })
     };
-    let (mut from, mut left, step) = (run.updates, run.n, job.step);
-    let mut sums = columns(if job.include_self { run.destination } else { from });
+    let (mut from, mut left, step) = (segment.updates, segment.n, job.step);
+    let mut sums = columns(if job.include_self { segment.destination } else { from });
     if !job.include_self {
         for sum in &mut sums {
             *sum = A::begin(*sum);
@@ -177,8 +181,8 @@ fn reduce_run<A: Accumulate, L: Token, const N: usize>(level: L, job: &SegmentsJ
         }
         from = from.wrapping_offset(step);
     }
-    let ended = A::end_chunk(level, &sums, run.n + usize::from(job.include_self));
+    let ended = A::end_chunk(level, &sums, segment.n + usize::from(job.include_self));
     // SAFETY: A2: no other segment has this row of the destination, whose columns may be written.
-    let to = unsafe { Values::new(run.destination, job.elements) };
+    let to = unsafe { Values::new(segment.destination, job.elements) };
     to.write_each::<A::Item, N>(column, |k| ended[k].0);
 }

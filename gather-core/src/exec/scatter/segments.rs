@@ -5,9 +5,9 @@
 //! for each segment of equal indices: reduce its updates in registers
 //! ```
 //!
-//! This needs no records, and reads and writes each row of the destination once. For rows of few elements it pays if
-//! segments are long. For other rows it pays against reduction in place from two updates per segment on, and against
-//! other strategies always.
+//! Reduction by segments needs no records, and reads and writes each row of the destination once. For rows of up to
+//! `FEW_ELEMENTS` elements it pays if segments are long. For longer rows it pays from two updates per segment on. In
+//! place of `Accumulated` and `Sorted` it also pays for segments of one update.
 
 use core::mem::MaybeUninit;
 use core::ops::Range;
@@ -15,37 +15,38 @@ use core::ops::Range;
 use crate::exec::scatter::part::ScatterPart;
 use crate::exec::threads::{CHUNKS_PER_THREAD, parallel_for};
 use crate::kernels::reduce::scatter;
-use crate::kernels::reduce::scatter::{Ends, FEW_ELEMENTS, Run, RunFns, SegmentsJob, SinglesJob};
+use crate::kernels::reduce::scatter::{Ends, FEW_ELEMENTS, Segment, SegmentFns, SegmentsJob, SinglesJob};
 use crate::kernels::{Cursor, Loop, start_of_part};
 use crate::plan::fold::{Loops, for_each};
 use crate::plan::{Strategy, is_free};
 use crate::types::element::Unaligned;
 
-/// A plan, for one thread, whose indices ascend and are all in range.
+/// A plan whose indices ascend and are all in range.
 pub(super) struct AscendingUpdates<'a> {
     whole: &'a ScatterPart<'a>,
-    /// The loop over indices, and the other loops.
+    /// The loop over indices.
     along: Loop,
+    /// The loops that do not move the index.
     others: Loops,
-    index: RunIndex<'a>,
-    run: RunFns,
+    index: SegmentIndices<'a>,
+    fns: SegmentFns,
 }
 
-/// Non-negative indices.
+/// Contiguous indices of 4 or 8 bytes.
 #[derive(Clone, Copy)]
-struct RunIndex<'a>(scatter::SortedIndices<'a>);
+struct SegmentIndices<'a>(scatter::SortedIndices<'a>);
 
-/// Minimum indices for this method.
+/// Minimum indices to reduce by segments.
 const LEAST: usize = 32;
 /// Minimum average updates of a segment of short rows.
-const LONG_RUN: usize = 32;
+const LONG_SEGMENT: usize = 32;
 /// Indices per block of comparisons.
 const BLOCK: usize = 128;
 
-/// The whole of a plan, if its indices ascend and reduction by segments pays.
+/// The updates of a plan by segments, if its indices ascend and reduction by segments pays.
 pub(super) fn find<'a>(whole: &'a ScatterPart<'a>) -> Option<AscendingUpdates<'a>> {
     let plan = whole.plan;
-    let (spec, run) = (plan.spec(), plan.reducer.runs?);
+    let (spec, fns) = (plan.spec(), plan.reducer.segments?);
     let [component] = spec.components.as_slice() else { return None };
     if plan.axes().is_empty() || !plan.may_ascend {
         return None;
@@ -71,8 +72,8 @@ pub(super) fn find<'a>(whole: &'a ScatterPart<'a>) -> Option<AscendingUpdates<'a
     // costs as much as several short rows.
     let short = plan.elements <= FEW_ELEMENTS;
     let (least, unique) = match &plan.way {
-        Strategy::InPlace | Strategy::Panels(_) => (if short { LONG_RUN } else { 2 }, false),
-        Strategy::Accumulated(_) | Strategy::Sorted => (if short { LONG_RUN } else { 1 }, true),
+        Strategy::InPlace | Strategy::Panels(_) => (if short { LONG_SEGMENT } else { 2 }, false),
+        Strategy::Accumulated(_) | Strategy::Sorted => (if short { LONG_SEGMENT } else { 1 }, true),
     };
     let ascends = match index {
         scatter::SortedIndices::Short(list) => {
@@ -85,7 +86,7 @@ pub(super) fn find<'a>(whole: &'a ScatterPart<'a>) -> Option<AscendingUpdates<'a
         }
     };
     let others = || plan.loops().iter().copied().filter(|along| along.index == 0).collect();
-    ascends.then(|| AscendingUpdates { whole, along, others: others(), index: RunIndex(index), run })
+    ascends.then(|| AscendingUpdates { whole, along, others: others(), index: SegmentIndices(index), fns })
 }
 
 /// Whether `list` ascends within `0..dim` and reduction by segments pays: the first segments have at least `least`
@@ -121,7 +122,7 @@ fn ascend<T: Copy, B: Copy + Default + Into<i64>>(
     true
 }
 
-impl<'a> RunIndex<'a> {
+impl<'a> SegmentIndices<'a> {
     fn len(&self) -> usize {
         match self.0 {
             scatter::SortedIndices::Short(list) => list.len(),
@@ -155,7 +156,7 @@ impl<'a> RunIndex<'a> {
         end
     }
 
-    /// Begin of slice `part` of `parts`, moved to the begin of a segment.
+    /// Start of slice `part` of `parts`, moved to the start of a segment.
     fn begin(&self, part: usize, parts: usize) -> usize {
         let at = start_of_part(self.len(), part, parts);
         if at == 0 || at == self.len() || self.get(at - 1) != self.get(at) { at } else { self.end(at) }
@@ -163,7 +164,7 @@ impl<'a> RunIndex<'a> {
 }
 
 /// Maximum segments per call of the reduction.
-const RUNS: usize = 64;
+const SEGMENTS: usize = 64;
 
 impl AscendingUpdates<'_> {
     /// Reduces every update into its row.
@@ -176,25 +177,25 @@ impl AscendingUpdates<'_> {
         });
     }
 
-    /// Reduces whole segments that no other thread reduces, at one coordinate of the other loops; `origin` is index
-    /// 0's.
+    /// Reduces the updates `range`, which are whole segments that no other thread reduces, at one coordinate of the
+    /// other loops. `origin` is the cursor at index 0.
     fn reduce(&self, range: Range<usize>, origin: Cursor) {
-        let AscendingUpdates { whole, along, index, run, .. } = self;
+        let AscendingUpdates { whole, along, index, fns, .. } = self;
         let (elements, include_self) = (whole.elements, whole.plan.include_self);
         if elements == 1 {
             let Cursor { out, data, .. } = origin.skip(along, range.start);
             let first = Ends { updates: out, destination: data.cast_mut() };
             let (positions, steps) = (index.part(range), [along.out, whole.stride()]);
-            // SAFETY: A2 by S1 and S2: the positions are in range and ascend, and form whole segments.
-            return (run.singles)(&unsafe { SinglesJob::new(positions, first, steps, include_self) });
+            // SAFETY: A2 by S1, S2 and `find`: positions are in range and ascend; `range` has whole segments.
+            return (fns.singles)(&unsafe { SinglesJob::new(positions, first, steps, include_self) });
         }
-        let function = run.rows.at(whole.spec().level);
-        let (mut runs, mut n) = ([const { MaybeUninit::<Run>::uninit() }; RUNS], 0);
-        let reduce = |runs: &[MaybeUninit<Run>]| {
+        let function = fns.rows.at(whole.spec().level);
+        let (mut segments, mut n) = ([const { MaybeUninit::<Segment>::uninit() }; SEGMENTS], 0);
+        let reduce = |segments: &[MaybeUninit<Segment>]| {
             // SAFETY: callers pass only written elements.
-            let runs = unsafe { core::slice::from_raw_parts(runs.as_ptr().cast::<Run>(), runs.len()) };
-            // SAFETY: A2 by S1 and S2: the positions are in range and ascend, and these are whole segments.
-            function(&unsafe { SegmentsJob::new(runs, along.out, elements, include_self) });
+            let segments = unsafe { core::slice::from_raw_parts(segments.as_ptr().cast::<Segment>(), segments.len()) };
+            // SAFETY: A2 by S1, S2 and `find`: positions are in range and ascend; these are whole segments.
+            function(&unsafe { SegmentsJob::new(segments, along.out, elements, include_self) });
         };
         let mut at = range.start;
         while at < range.end {
@@ -202,15 +203,15 @@ impl AscendingUpdates<'_> {
             let Cursor { out, data, .. } = origin.skip(along, at);
             let position = index.get(at) as isize;
             let destination = data.wrapping_offset(whole.stride().wrapping_mul(position)).cast_mut();
-            runs[n].write(Run { updates: out, n: end - at, destination });
+            segments[n].write(Segment { updates: out, n: end - at, destination });
             n += 1;
-            if n == RUNS {
-                reduce(&runs[..n]);
+            if n == SEGMENTS {
+                reduce(&segments[..n]);
                 n = 0;
             }
             at = end;
         }
-        reduce(&runs[..n]);
+        reduce(&segments[..n]);
     }
 }
 
@@ -239,7 +240,7 @@ mod tests {
     #[test]
     fn parts_begin_with_runs() {
         let list: Vec<Unaligned<i32>> = [0, 0, 0, 1, 2, 2, 2, 2, 2, 2, 3].map(Unaligned).to_vec();
-        let index = RunIndex(scatter::SortedIndices::Short(&list));
+        let index = SegmentIndices(scatter::SortedIndices::Short(&list));
         for parts in 1..20 {
             let begins: Vec<usize> = (0..=parts).map(|part| index.begin(part, parts)).collect();
             assert!(begins.is_sorted() && begins[0] == 0 && begins[parts] == list.len(), "{begins:?}");

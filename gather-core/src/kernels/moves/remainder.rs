@@ -1,4 +1,4 @@
-//! The remainder of a plane from the first index out of range on, under `Missing::Fill`, and the pass before it.
+//! A pass along inner loops up to the first index out of range, and the remainder of a plane under `Missing::Fill`.
 
 use core::hint::select_unpredictable;
 use core::marker::PhantomData;
@@ -14,24 +14,24 @@ use crate::types::index::Index;
 
 /// The remainder of a plane: a strip that ends with the inner loop, and the inner loops after it. There is one
 /// component; indices and rows are contiguous along the inner loop (K9).
-pub(crate) struct Left<'a> {
+pub(crate) struct Remainder<'a> {
     first: Strip<'a>,
     later: Strips<'a>,
     /// Widens the indices to the type they are read as; `None` if they have that type.
     widen: Option<WidenFn>,
 }
 
-impl<'a> Left<'a> {
+impl<'a> Remainder<'a> {
     #[inline(always)]
     pub(crate) fn new(first: Strip<'a>, later: Strips<'a>) -> Self {
         debug_assert!(first.spec().policy.fills());
-        Left { first, later, widen: None }
+        Remainder { first, later, widen: None }
     }
 
-    /// Widens the indices to the type they are read as.
+    /// The same remainder, whose indices `widen` widens to the type they are read as.
     #[inline(always)]
     pub(crate) fn widened(self, widen: WidenFn) -> Self {
-        Left { widen: Some(widen), ..self }
+        Remainder { widen: Some(widen), ..self }
     }
 }
 
@@ -68,23 +68,23 @@ impl<I: Index> LevelFn for WidenTo<I> {
 ///     else select the source of each row, its row of data or the fill
 /// ```
 ///
-/// Rows of more than 256 bytes are moved or filled one by one. Indices of 8 and 16 bits are widened to 32 first, 64 at
-/// a time, so that they need no separate loop.
+/// Rows of more than 256 bytes are moved or filled one by one. Indices of 8 and 16 bits are first widened to 32 bits,
+/// 64 at a time, so that they need no separate loop.
 pub(crate) struct MoveOrFill<C, I, const MOVES: bool>(PhantomData<(C, I)>);
 
 impl<C: CopyRow, I: Index, const MOVES: bool> LevelFn for MoveOrFill<C, I, MOVES> {
-    type Args<'a> = Left<'a>;
+    type Args<'a> = Remainder<'a>;
     type Output = ();
 
-    /// Data moves along the inner loop iff `MOVES`. Indices have type `I`, or are widened to it; `I` has 32 bits then.
+    /// Data moves along the inner loop iff `MOVES`. Indices have type `I`, or are widened to `I = i32`.
     #[inline(always)]
-    fn call<Here: Token>(_: Here, Left { first: mut strip, mut later, widen }: Left<'_>) {
+    fn call<Here: Token>(_: Here, Remainder { first: mut strip, mut later, widen }: Remainder<'_>) {
         let (args, spec) = (strip.args(), strip.spec());
         let Pass { rule, component, row, stride, .. } = Pass::new::<C>(args, false);
         let (copy, mut fill) = (C::of(row), FillRow::new());
         let step = if MOVES { args.inner().data } else { 0 };
         let short = const { C::MOST <= MOST_SELECTED };
-        // The index is the position: six of twelve instructions per row remain.
+        // The index is the position, which saves six of twelve instructions per row.
         let is_plain = const { !MOVES && C::BYTES.is_some() } && rule.is_plain::<I>() && stride == row as isize;
         let mut widened = [const { MaybeUninit::uninit() }; PROBED];
         loop {
@@ -99,7 +99,7 @@ impl<C: CopyRow, I: Index, const MOVES: bool> LevelFn for MoveOrFill<C, I, MOVES
                         (widened.as_ptr().cast::<I>().wrapping_sub(done), done + count)
                     }
                 };
-                // SAFETY: K3: index `i < n` of the strip, whose indices are contiguous; or a widened index.
+                // SAFETY: K3 for index `done <= i < n`, contiguous by K9; or `widen` has written it.
                 let read = |i: usize| unsafe { index.wrapping_add(i).read_unaligned() };
                 let position = |i: usize| rule.check(read(i));
                 let inside = |i: usize| position(i).1;
@@ -140,19 +140,19 @@ impl<C: CopyRow, I: Index, const MOVES: bool> LevelFn for MoveOrFill<C, I, MOVES
                             select_unpredictable(inside, at.data.wrapping_add(x.wrapping_mul(row)), filled)
                         };
                         let from = [from(done), from(done + 1), from(done + 2), from(done + 3)];
-                        // SAFETY: K1, K2 and K4 for rows whose index is in range; or the fill, of the same length.
+                        // SAFETY: K1, K2 and K4 for four rows: in range, or from the fill, of `row` bytes.
                         unsafe { copy.copy_four(from, out, row) };
                         (out, done) = (out.wrapping_add(GROUP * row), done + GROUP);
                     }
                     while C::BYTES.is_some() && end - done >= GROUP {
                         let [a, b, c, d] = group(done);
                         let from = [next(a), next(b), next(c), next(d)];
-                        // SAFETY: K1, K2 and K4 for rows whose index is in range; or the fill, of the same length.
+                        // SAFETY: K1, K2 and K4 for four rows: in range, or from the fill, of `row` bytes.
                         unsafe { copy.copy_four(from, out, row) };
                         (out, done) = (out.wrapping_add(GROUP * row), done + GROUP);
                     }
                     while done < end {
-                        // SAFETY: K1, K2 and K4 for a row whose index is in range; or the fill, of the same length.
+                        // SAFETY: K1, K2 and K4 for a row: in range, or from the fill, of `row` bytes.
                         unsafe { copy.copy(next(position(done)), out) };
                         (out, done) = (out.wrapping_add(row), done + 1);
                     }
@@ -164,8 +164,9 @@ impl<C: CopyRow, I: Index, const MOVES: bool> LevelFn for MoveOrFill<C, I, MOVES
     }
 }
 
-/// Rows of a probed chunk, and probes per chunk.
+/// Rows of a probed chunk.
 const PROBED: usize = 64;
+/// Probes per chunk.
 const PROBES: usize = 8;
 
 /// The fields used by one pass along the inner loop, read up front: the compiler would reload them after every store.
@@ -205,7 +206,7 @@ impl<'a> Pass<'a> {
     #[inline(always)]
     pub(crate) unsafe fn run<C: CopyRow, I: Index>(&mut self, at: &Cursor) -> usize {
         let Pass { n, rule, component, .. } = *self;
-        // SAFETY: K3: the indices of the inner loop.
+        // SAFETY: K3: the inner loop has `n` indices, contiguous by the caller's contract.
         let indices = unsafe { Indices::new(at.index.wrapping_offset(component.index), size_of::<I>() as isize, n) };
         // Most indices are positions. From the first exception on, negative indices are counted from the end without a
         // branch, which random indices would mispredict.
@@ -222,7 +223,7 @@ impl<'a> Pass<'a> {
             let (position, inside) = rule.check(index);
             if inside { Some(position) } else { None }
         };
-        // SAFETY: as above; `done <= n`.
+        // SAFETY: the caller's cursor; `done <= n`, and `position` returns positions in range.
         unsafe { self.move_from::<C, I>(at, &indices, done, position) }
     }
 
@@ -247,13 +248,13 @@ impl<'a> Pass<'a> {
         while C::BYTES.is_some() && n - done >= GROUP {
             let group = [position(done), position(done + 1), position(done + 2), position(done + 3)];
             let [Some(a), Some(b), Some(c), Some(d)] = group else { break };
-            // SAFETY: K1, K2 and K4 for these rows, whose indices are in range.
+            // SAFETY: K1, K2 and K4 for rows `done..done + 4`: `position` returned positions in range.
             unsafe { copy.copy_four([from(a), from(b), from(c), from(d)], out, row) };
             (out, done) = (out.wrapping_add(GROUP * row), done + GROUP);
         }
         while done < n {
             let Some(x) = position(done) else { break };
-            // SAFETY: K1, K2 and K4 for this row, whose index is in range.
+            // SAFETY: K1, K2 and K4 for row `done`: `position` returned a position in range.
             unsafe { copy.copy(from(x), out) };
             (out, done) = (out.wrapping_add(row), done + 1);
         }

@@ -67,7 +67,7 @@ impl RowChunks<'_> {
         for i in 0..job.n {
             let (row, to) = (Self::row(job, i), job.target(i));
             let Some(later) = row.later else {
-                // SAFETY: K1, K2, K4 and K8 for the whole row.
+                // SAFETY: K1, K2, K4 and K8 for all of row `i < n` of the job.
                 unsafe { self.convert_chunk(&row, size, RowChunk { at: 0, len: elements }, to) };
                 continue;
             };
@@ -76,14 +76,14 @@ impl RowChunks<'_> {
             for chunk in chunks(elements, most) {
                 prefetch(later.wrapping_add(chunk.at * size), chunk.len * size);
                 let to = to.wrapping_add(chunk.at * self.size_out);
-                // SAFETY: K1, K2, K4 and K8 for a chunk of the row.
+                // SAFETY: K1, K2, K4 and K8 for a chunk of row `i < n` of the job.
                 unsafe { self.convert_chunk(&row, size, chunk, to) };
             }
         }
     }
 
-    /// [`Self::convert`] with non-temporal stores of whole output lines. Rows are contiguous in the output, of elements
-    /// that may be streamed (K9).
+    /// [`Self::convert`] with non-temporal stores of whole output lines. Rows are contiguous in the output, and their
+    /// elements may be streamed (K9).
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     fn stream<const VECTOR: usize>(&self, args: &IndexArgs<'_>, job: &MoveJob<'_>) {
@@ -91,7 +91,7 @@ impl RowChunks<'_> {
         debug_assert!(self.size_out <= STREAMED_AT_ONCE, "K9: elements of {} bytes", self.size_out);
         debug_assert_eq!(job.out_step, job.row as isize, "K9: rows that are not contiguous");
         let most = self.most(elements, (CHUNK_BYTES / size).clamp(1, STREAMED_AT_ONCE / self.size_out));
-        // SAFETY: K1, K4 and K9: the bytes taken are rows of the output, which are contiguous. K7 for the vectors.
+        // SAFETY: K1, K4 and K9: the bytes taken are the rows of the output, contiguous. K7 for the vectors.
         let mut pending = unsafe { Pending::<VECTOR>::new(job.out) };
         for i in 0..job.n {
             let row = Self::row(job, i);
@@ -103,8 +103,8 @@ impl RowChunks<'_> {
                     let later = job.source(later);
                     prefetch(later.wrapping_add(chunk.at * size), chunk.len * size);
                 }
-                // SAFETY: K2 and K8 for a chunk of the row. The buffer has space for its bytes, and the output's
-                // alignment, which is at most a line (K9).
+                // SAFETY: K2 and K8 for a chunk of row `i < n`. K9: the buffer has space for the chunk, and the
+                // output's alignment, which is at most a line.
                 unsafe { self.convert_chunk(&row, size, chunk, pending.next()) };
                 // SAFETY: K8: the chunk has just been written to the buffer.
                 unsafe { pending.take(if self.whole { job.row } else { chunk.len * self.size_out }) };
@@ -142,11 +142,11 @@ impl RowChunks<'_> {
     /// Converts a chunk of a row to `to`.
     ///
     /// # Safety
-    /// The results of the chunk may be written at `to`, which is aligned for them, and nothing else uses that memory.
+    /// `chunk` is part of a row of a job. Its results may be written at `to`, aligned; nothing else uses that memory.
     #[inline(always)]
     unsafe fn convert_chunk(&self, row: &ConvertedRow, size: usize, chunk: RowChunk, to: *mut u8) {
         let row = EncodedRow { from: row.from.wrapping_add(chunk.at * size), to, row: row.row };
-        // SAFETY: K2 and K8 for a chunk of a row of the job; the function and its params belong to one map.
+        // SAFETY: K2 and K8 for part of a row of a job, by the caller's contract; `params` belong to the function.
         unsafe { (self.decode_fn)(&[row], chunk.len, self.params.given) };
     }
 }
@@ -158,8 +158,8 @@ struct RowChunk {
     len: usize,
 }
 
-/// Elements per chunk, at most `most`, so that all chunks of a row have about the same length. If `most >= 64`, a
-/// multiple of 32 or `most`: no vector and no block of codes is cut.
+/// Elements per chunk, at most `most`, so that all chunks of a row have about the same length. If `most >= 64`, the
+/// length is a multiple of 32 or `most`, so that no vector and no block of codes is cut.
 fn evened(elements: usize, most: usize) -> usize {
     let evened = elements.div_ceil(elements.div_ceil(most).max(1)).max(1);
     if most < 64 { evened } else { evened.next_multiple_of(32).min(most) }
