@@ -8,6 +8,7 @@
 //!
 //! All of them call one decoding function, which knows its types; its callers do not.
 
+use core::borrow::Borrow;
 use core::mem::MaybeUninit;
 
 use crate::kernels::by_level::{ByLevel, by_level};
@@ -51,6 +52,12 @@ pub(crate) trait Decode: 'static {
     fn results(_: &Self::Given<'_>, elements: usize) -> usize {
         elements
     }
+
+    /// The params for a loop over rows: a copy, if that is cheap. The compiler knows that stores to a row do not change
+    /// a copy, and loads it once for all rows.
+    fn held<'g, 'a>(given: &'g Self::Given<'a>) -> impl Borrow<Self::Given<'a>> + 'g
+    where
+        'a: 'g;
 
     /// The params without their types.
     fn erased<'g>(given: &'g Self::Given<'_>) -> ErasedParams<'g>;
@@ -105,9 +112,9 @@ impl DecodeFns {
     }
 }
 
-/// The functions of a level: for the rows of a job, for rows at any addresses, and for one row as slices. The compiler
-/// knows that the params of the last function do not change, and loads them once for all rows. After inlining it does
-/// not know that the two slices do not overlap: decoders write into arrays, which are stored when complete.
+/// The functions of a level: for the rows of a job, for rows at any addresses, and for one row as slices. After inlining
+/// the compiler does not know that the two slices do not overlap: decoders write into arrays, which are stored when
+/// complete.
 macro_rules! levels {
     ($($(#[$level:meta])* $rows:ident, $chunks:ident, $each:ident, $typed:ident, $here:expr;)*) => {$(
         $(#[$level])*
@@ -124,7 +131,8 @@ macro_rules! levels {
         $(#[$level])*
         unsafe fn $each<D: Decode>(rows: &[EncodedRow], elements: usize, params: *const ()) {
             // SAFETY: K8: the params of `D`.
-            let given = unsafe { &*params.cast::<D::Given<'_>>() };
+            let held = D::held(unsafe { &*params.cast::<D::Given<'_>>() });
+            let given = held.borrow();
             // SAFETY: K8: the params have values for the elements of these rows.
             let decode = |from: &[D::In], to: &mut [_], place| unsafe { $typed::<D>(from, to, given, place) };
             // SAFETY: K8: rows as `each_row` requires.
@@ -209,6 +217,8 @@ fn decode_rows<D: Decode>(
     if const { size_of::<D::Out>() <= SHORT_ELEMENT } && (is_near || is_lone) {
         // A copy of the job: the compiler need not reload its fields after each store.
         let job = *job;
+        let held = D::held(given);
+        let given = held.borrow();
         let rows = (0..job.n).map(|i| EncodedRow { from: job.source(i), to: job.target(i), row: job.row_of_data(i) });
         // SAFETY: K1, K2, K4 and K8: rows of data, and rows of the output for the results of one row each.
         unsafe {
