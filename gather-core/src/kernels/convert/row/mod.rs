@@ -265,16 +265,16 @@ fn run<R: Rowwise, const VECTOR: usize>(
         }
         return;
     }
-    if let Some(lookups) = for_all {
-        // A loop for each short length, for which the function is a few instructions.
-        macro_rules! lengths {
-            ($($len:literal)*) => {
-                match elements {
-                    $($len => return rows.of_len($len, &lookups).each::<$len>(0, &write),)*
-                    _ => {}
-                }
-            };
-        }
+    // A loop for each short length, for which the function is a few instructions.
+    macro_rules! lengths {
+        ($($len:literal)*) => {
+            match elements {
+                $($len => return rows.of_len($len, for_all).each::<$len>(0, &write),)*
+                _ => {}
+            }
+        };
+    }
+    if for_all.is_some() {
         if const { R::ONE } {
             lengths!(1 2 3 4 5 6 7 8);
             // Three rows have 12 vectors of sums at AVX2, of 16 registers. Smaller vectors would need more: one by one.
@@ -285,8 +285,10 @@ fn run<R: Rowwise, const VECTOR: usize>(
         if const { size_of::<R::Out>() <= MOST_IN_REGISTERS } && elements == results && elements > 0 {
             lengths!(1 2 3 4 5 6 7 8 16 32 64);
             // The compiler sees that all slices of a row have one length, which is not 0.
-            return rows.of_len(elements, &lookups).each::<0>(0, &write);
+            return rows.of_len(elements, for_all).each::<0>(0, &write);
         }
+    } else if const { R::ONE } {
+        lengths!(1 2 3 4 5 6 7 8);
     }
     rows.each::<0>(0, &write);
 }
@@ -307,13 +309,14 @@ struct JobRows<'a, R: Rowwise> {
 }
 
 impl<'a, R: Rowwise> JobRows<'a, R> {
-    /// The same rows with `len` elements, a length the compiler sees. The lookups give all rows the same arguments.
+    /// The same rows with `len` elements, a length the compiler sees. `for_all` gives all rows the same arguments.
     #[inline(always)]
-    fn of_len(&self, len: usize, lookups: &<R::Params as RowParams>::Lookups<'a>) -> Self {
+    fn of_len(&self, len: usize, for_all: Option<<R::Params as RowParams>::Lookups<'a>>) -> Self {
         debug_assert_eq!(self.elements, len);
         assert!(R::ONE || self.results == len, "rows of results of another length");
-        let args = R::Params::args(&R::Params::of_len(lookups, len), Place { row: 0, index: 0 });
-        JobRows { args: Some(args), elements: len, results: if R::ONE { 1 } else { len }, ..*self }
+        let args = for_all.map(|all| R::Params::args(&R::Params::of_len(&all, len), Place { row: 0, index: 0 }));
+        let given = BoundRowParams { lookups: R::Params::of_len(&self.given.lookups, len), ..self.given };
+        JobRows { given, args, elements: len, results: if R::ONE { 1 } else { len }, ..*self }
     }
 
     /// Runs a function that makes values, three rows at a time, on rows with the same arguments. Returns `n - n % 3`,
