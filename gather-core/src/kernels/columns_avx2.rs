@@ -3,6 +3,7 @@
 use crate::kernels::level_fn::Avx2;
 use crate::kernels::vector::Vector;
 use crate::kernels::x86::__m256;
+use crate::types::element::Unaligned;
 use crate::types::fused::{Coding, FusedRow, Half, PackedCodes, Single, Upper};
 
 const EIGHT: usize = 8;
@@ -62,7 +63,11 @@ impl<const PER: usize> Eight for PackedCodes<PER> {
 }
 
 macro_rules! plain {
-    ($($coding:ident: $size:literal, |$level:ident, $bytes:ident| $vector:expr;)*) => {$(
+    ($(
+        $coding:ident: $size:literal,
+        |$level:ident, $bytes:ident| $vector:expr,
+        |$row:ident, $tail:ident| $last:expr;
+    )*) => {$(
         impl Eight for $coding {
             type Bits = __m256;
 
@@ -73,8 +78,8 @@ macro_rules! plain {
             }
 
             #[inline(always)]
-            fn last(level: Avx2, row: &[u8], tail: &Tail) -> __m256 {
-                Self::eight(level, &tail.columns(row))
+            fn last($level: Avx2, $row: &[u8], $tail: &Tail) -> __m256 {
+                $last
             }
 
             #[inline(always)]
@@ -86,9 +91,15 @@ macro_rules! plain {
 }
 
 plain! {
-    Single: 4, |level, bytes| Vector::of(level, bytes);
-    Half: 2, |level, bytes| level.singles_of_f16(Vector::of(level, bytes));
-    Upper: 2, |level, bytes| level.singles_of_bf16(Vector::of(level, bytes));
+    Single: 4,
+        |level, bytes| Vector::of(level, bytes),
+        |row, tail| level.singles(level.first_words(tail.words(row)));
+    Half: 2,
+        |level, bytes| level.singles_of_f16(Vector::of(level, bytes)),
+        |row, tail| Self::eight(level, &tail.columns(row));
+    Upper: 2,
+        |level, bytes| level.singles_of_bf16(Vector::of(level, bytes)),
+        |row, tail| Self::eight(level, &tail.columns(row));
 }
 
 /// The codes of fewer than eight columns, read together with bytes of the row before or after them.
@@ -107,10 +118,19 @@ impl Tail {
         Tail { bytes: row.bytes(), first: row.codes_at() + codes }
     }
 
-    /// The columns of the tail, then zeros.
+    /// The columns of the tail, of four bytes each.
     #[inline(always)]
-    fn columns(self, row: &[u8]) -> [u8; 4 * EIGHT] {
-        let mut columns = [0; 4 * EIGHT];
+    fn words(self, row: &[u8]) -> &[Unaligned<i32>] {
+        let Tail { bytes, first } = self;
+        debug_assert!(row.len() == bytes && first < bytes, "F3");
+        // SAFETY: F3: `bytes - first` bytes of the row, or fewer, at any alignment.
+        unsafe { core::slice::from_raw_parts(row.as_ptr().wrapping_add(first).cast(), (bytes - first) / 4) }
+    }
+
+    /// The columns of the tail, of two bytes each, then zeros.
+    #[inline(always)]
+    fn columns(self, row: &[u8]) -> [u8; 2 * EIGHT] {
+        let mut columns = [0; 2 * EIGHT];
         for (k, word) in columns.as_chunks_mut::<EIGHT>().0.iter_mut().enumerate() {
             let tail = Tail { first: self.first + k * EIGHT, ..self };
             if tail.first < tail.bytes {

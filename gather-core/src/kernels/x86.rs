@@ -88,6 +88,7 @@ instructions! {
     any(mask: __m256i) -> bool { _mm256_testz_si256(mask, mask) == 0 }
 
     splat_single(number: f32) -> __m256 { _mm256_set1_ps(number) }
+    singles(bits: __m256i) -> __m256 { _mm256_castsi256_ps(bits) }
     /// Two `f16` as `f32`: the low one in every lane, and the high one in every lane.
     splat_halves(both: i32) -> [__m256; 2] {
         let both = _mm_cvtph_ps(_mm_cvtsi32_si128(both));

@@ -27,9 +27,19 @@ pub(super) struct Converted<'a> {
     params: ErasedParams<'a>,
     /// R1: this worker's `conversion.rows` rows of scratch.
     rows: *mut u8,
-    /// Position of each row in the scratch, or the negative mark of a skipped row.
+    /// Position of each row in the scratch, or the negative mark of a row that is skipped or zeros.
     positions: [i64; MOST_CONVERTED],
 }
+
+/// Positions in the scratch of rows without marks.
+static ALL_COUNT: [i64; MOST_CONVERTED] = {
+    let (mut positions, mut at) = ([0; MOST_CONVERTED], 0);
+    while at < MOST_CONVERTED {
+        positions[at] = at as i64;
+        at += 1;
+    }
+    positions
+};
 
 impl<'a> Converted<'a> {
     /// Takes the rows of `scratch` that belong to `worker`, for a call with a map.
@@ -54,9 +64,13 @@ impl<'a> Converted<'a> {
         let rows = rows.args();
         let (plan, conversion) = (self.plan, self.conversion);
         assert!(count <= conversion.rows, "R1: more rows than the scratch has");
-        for (at, (slot, &position)) in self.positions.iter_mut().zip(&rows.positions[..count]).enumerate() {
-            *slot = if position < 0 { position } else { at as i64 };
+        let are_marked = rows.part.is_some() || rows.zeros.is_some();
+        if are_marked {
+            for (at, (slot, &position)) in self.positions.iter_mut().zip(&rows.positions[..count]).enumerate() {
+                *slot = if position < 0 { position } else { at as i64 };
+            }
         }
+        let positions = if are_marked { &self.positions } else { &ALL_COUNT };
         for (number, first) in (0..rows.elements).step_by(conversion.columns).enumerate() {
             let elements = conversion.columns.min(rows.elements - first);
             let (start, values) = (first * plan.size, first * plan.values);
@@ -68,7 +82,7 @@ impl<'a> Converted<'a> {
             let args = BagArgs {
                 data: self.rows,
                 stride: conversion.stride as isize,
-                positions: &self.positions[..count],
+                positions: &positions[..count],
                 distance: 0,
                 out: rows.out.wrapping_add(start),
                 elements: elements * plan.values,
@@ -84,7 +98,7 @@ impl<'a> Converted<'a> {
     }
 
     /// Converts columns `first..first + elements` of the first `count` rows.
-    fn convert(&mut self, rows: &BagArgs<'_>, count: usize, first: usize, elements: usize) {
+    fn convert(&self, rows: &BagArgs<'_>, count: usize, first: usize, elements: usize) {
         debug_assert!(first + elements <= rows.elements && elements <= self.conversion.columns, "R1");
         let size_in = self.plan.size_in;
         // If data has no rows the product may wrap: nothing is read.
@@ -92,23 +106,24 @@ impl<'a> Converted<'a> {
         let at = |position: i64| data.wrapping_offset((position as isize).wrapping_mul(rows.stride));
         let most = (SHORT_ROWS / elements.saturating_mul(size_in).max(1)).clamp(1, AT_ONCE);
         let mut short = [EncodedRow { from: data, to: self.rows, row: 0 }; AT_ONCE];
-        let (mut n, mut to) = (0, self.rows);
-        for (number, &position) in rows.positions[..count].iter().enumerate() {
+        let (positions, ahead) = (&rows.positions[..count], &rows.positions[rows.distance..]);
+        let mut to = self.rows;
+        for (positions, ahead) in positions.chunks(most).zip(ahead.chunks(most)) {
             if rows.distance > 0 {
-                let next = rows.positions[rows.distance + number];
-                self.params.prefetch(at(next), size_in, next as usize, elements);
+                for &next in &ahead[..positions.len()] {
+                    self.params.prefetch(at(next), size_in, next as usize, elements);
+                }
             }
-            if position >= 0 {
+            let mut n = 0;
+            for &position in positions {
+                // Written unconditionally; overwritten by the next row if skipped.
                 short[n] = EncodedRow { from: at(position), to, row: position as usize };
-                n += 1;
+                n += usize::from(position >= 0);
+                to = to.wrapping_add(self.conversion.stride);
             }
-            to = to.wrapping_add(self.conversion.stride);
-            if n == most || number + 1 == count {
-                // SAFETY: B1: the rows are data of the call, and K8: the map is the call's. R1: this worker alone uses
-                // `conversion.rows` rows of `conversion.columns` elements, aligned to cache lines.
-                unsafe { self.decode(&short[..n], elements) };
-                n = 0;
-            }
+            // SAFETY: B1 for data of the call, whose map this is (K8). R1: this worker alone uses `conversion.rows`
+            // rows of `conversion.columns` elements, aligned to cache lines.
+            unsafe { self.decode(&short[..n], elements) };
         }
     }
 

@@ -8,6 +8,7 @@
 //!
 //! All three call one decoding function, compiled for the types of the map or format; the callers have no types.
 
+use core::borrow::Borrow;
 use core::mem::MaybeUninit;
 
 use crate::kernels::by_level::{ByLevel, by_level};
@@ -55,6 +56,12 @@ pub(crate) trait Decode: 'static {
     fn results(_: &Self::Given<'_>, elements: usize) -> usize {
         elements
     }
+
+    /// The params for a loop over rows: a copy, if that is cheap. The compiler knows that stores to a row do not change
+    /// a copy, and loads it once for all rows.
+    fn held<'g, 'a>(given: &'g Self::Given<'a>) -> impl Borrow<Self::Given<'a>> + 'g
+    where
+        'a: 'g;
 
     /// The params without their types.
     fn erased<'g>(given: &'g Self::Given<'_>) -> ErasedParams<'g>;
@@ -155,9 +162,9 @@ impl DecodeFns {
     }
 }
 
-/// The functions of a level: `$rows` for the rows of a job, `$each` for rows at any addresses, `$typed` for one row as
-/// slices. Params are an argument of `$typed`, so the compiler loads them once for all rows. After inlining, the
-/// compiler may lose that the slices do not overlap: decoders fill arrays, and store each when complete.
+/// The functions of a level: for the rows of a job, for rows at any addresses, and for one row as slices. After
+/// inlining the compiler does not know that the two slices do not overlap: decoders write into arrays, which are stored
+/// when complete.
 macro_rules! levels {
     ($($(#[$level:meta])* $rows:ident, $chunks:ident, $each:ident, $typed:ident, $copy:ident, $here:expr;)*) => {$(
         $(#[$level])*
@@ -173,9 +180,10 @@ macro_rules! levels {
         /// As for [`DecodeFn`], for the types of `D`. K7: the machine has the level.
         $(#[$level])*
         unsafe fn $each<D: Decode>(rows: &[EncodedRow], elements: usize, params: *const ()) {
-            // SAFETY: K8: by the caller's contract, the params are a `D::Given`.
-            let given = unsafe { &*params.cast::<D::Given<'_>>() };
-            // SAFETY: K8: by the caller's contract, the params have values for the elements of these rows.
+            // SAFETY: K8: the params of `D`.
+            let held = D::held(unsafe { &*params.cast::<D::Given<'_>>() });
+            let given = held.borrow();
+            // SAFETY: K8: the params have values for the elements of these rows.
             let decode = |from: &[D::In], to: &mut [_], place| unsafe { $typed::<D>(from, to, given, place) };
             // SAFETY: K8: by the caller's contract, the rows are as `each_row` requires.
             unsafe { each_row::<D>(rows.iter().copied(), elements, given, decode) };
@@ -267,6 +275,8 @@ fn decode_rows<D: Decode>(
     if const { size_of::<D::Out>() <= SHORT_ELEMENT } && (is_near || is_lone) {
         // A copy: the compiler need not reload the fields of the job after each store.
         let job = *job;
+        let held = D::held(given);
+        let given = held.borrow();
         let rows = (0..job.n).map(|i| EncodedRow { from: job.source(i), to: job.target(i), row: job.row_of_data(i) });
         // SAFETY: K1, K2, K4 and K8 for rows `0..n` of the job: rows of data, and rows of the output for their results.
         unsafe {

@@ -1,5 +1,6 @@
 //! Fused rows: codes with their own scale and bias, decoded whole.
 
+use core::borrow::Borrow;
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
@@ -46,6 +47,11 @@ impl<U: Float, C: Columns> Decode for InFusedRows<U, C> {
     #[inline(always)]
     fn results(row: &FusedRow, _: usize) -> usize {
         row.columns()
+    }
+
+    #[inline(always)]
+    fn held<'g, 'a: 'g>(row: &'g FusedRow) -> impl Borrow<FusedRow> + 'g {
+        *row
     }
 
     #[inline(always)]

@@ -1,5 +1,6 @@
 //! Maps: conversions applied while gathering ([`Map`]), and how an element finds its params.
 
+use core::borrow::Borrow;
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
@@ -366,7 +367,7 @@ impl<C: Convert> Decode for EachElement<C> {
             }
         } else {
             // SAFETY: by the caller's contract, the row has values. No parameter has values per element.
-            let params = unsafe { given.at(place) };
+            let params = unsafe { given.at(Place { element: 0, ..place }) };
             #[cfg(target_arch = "x86_64")]
             let (from, to) = match level.avx2() {
                 Some(level) if C::CONVERTS => vectors::conversion(level, from, to),
@@ -376,6 +377,11 @@ impl<C: Convert> Decode for EachElement<C> {
             let _ = level;
             convert_each(from, to, |value| C::convert(value, params));
         }
+    }
+
+    #[inline(always)]
+    fn held<'g, 'a: 'g>(given: &'g BoundParams<'a, C::Params>) -> impl Borrow<BoundParams<'a, C::Params>> + 'g {
+        *given
     }
 
     #[inline(always)]

@@ -13,6 +13,7 @@
 // Loops over indices of constant-length arrays are vectorised.
 #![allow(clippy::needless_range_loop)]
 
+use core::borrow::Borrow;
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
@@ -233,6 +234,11 @@ impl<T: Float, const PER: usize, D: DecodeCodes<PER>> Decode for InBlocks<T, PER
         place: Place,
     ) {
         convert::<T, PER, D>(level, given, from, to, place.element);
+    }
+
+    #[inline(always)]
+    fn held<'g, 'a: 'g>(given: &'g Quantized<'a, T>) -> impl Borrow<Quantized<'a, T>> + 'g {
+        given
     }
 
     #[inline(always)]

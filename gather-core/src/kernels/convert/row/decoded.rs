@@ -2,9 +2,8 @@
 //!
 //! ```text
 //! for each chunk of rows of a job:         a part of the first-level cache
-//!     for each row:
-//!         prefetch a later row             and its params for decoding
-//!     decode the rows into the scratch     by the function of the map or the format
+//!     prefetch later rows                  and their params for decoding
+//!     decode the rows into the scratch     by the map or the format, which knows its types
 //!     call the row function on them        which reads the scratch in place of data
 //! ```
 //!
@@ -90,16 +89,19 @@ fn decode_first(args: &IndexArgs<'_>, job: &MoveJob<'_>) {
     let (DecodedRowParams { rows, decode_fn, decoder }, DecodeLayout { rows: most, stride, .. }) = (given, *decoded);
     // SAFETY: K8: `rows` are the row function's own `ConversionArgs`.
     let args = unsafe { args.given((&raw const *rows).cast()) };
+    // A copy: the compiler need not reload its fields after each store.
+    let (job, distance) = (*job, job.prefetch_distance);
+    let mut encoded = [EncodedRow { from: job.data, to: *scratch, row: 0 }; MOST_DECODED];
     for first in (0..job.n).step_by(most) {
         let chunk = job.skip(first).take(most.min(job.n - first));
-        let mut encoded = [EncodedRow { from: job.data, to: *scratch, row: 0 }; MOST_DECODED];
+        let later = (first + distance).min(job.n)..(first + chunk.n + distance).min(job.n);
+        for later in if distance > 0 { later } else { 0..0 } {
+            decoder.prefetch(job.source(later), size_in, job.row_of_data(later), elements.max(1));
+        }
+        let mut to = *scratch;
         for (i, encoded) in encoded[..chunk.n].iter_mut().enumerate() {
-            let later = first + i + job.prefetch_distance;
-            if later > first + i && later < job.n {
-                decoder.prefetch(job.source(later), size_in, job.row_of_data(later), elements.max(1));
-            }
-            *encoded =
-                EncodedRow { from: chunk.source(i), to: scratch.wrapping_add(i * stride), row: chunk.row_of_data(i) };
+            *encoded = EncodedRow { from: chunk.source(i), to, row: chunk.row_of_data(i) };
+            to = to.wrapping_add(stride);
         }
         if stride > 0 {
             // SAFETY: K2 and K8: the elements of rows of data, their params, and `rows` rows of `stride` bytes of the

@@ -200,27 +200,41 @@ const ZEROED_AT_ONCE: usize = 2 << 10;
 /// Maximum bytes of an element for short rows to be made in registers and then stored.
 const MOST_IN_REGISTERS: usize = 8;
 
-/// The functions for the rows of a job, by level.
+/// The functions for the rows of a job, by level, and for a row of any length: by itself, so that the compiler knows
+/// that its slices do not overlap. It forgets this of functions that are always inlined.
 macro_rules! levels {
-    ($($(#[$level:meta])* $rows:ident, $vector:literal;)*) => {$(
+    ($($(#[$level:meta])* $rows:ident, $write:ident, $vector:literal;)*) => {$(
         $(#[$level])*
         fn $rows<R: Rowwise>(args: &IndexArgs<'_>, job: &MoveJob<'_>) {
-            run::<R, $vector>(args, job);
+            run::<R, $vector>(args, job, |row, out, args| $write::<R>(row, out, args));
+        }
+
+        #[inline(never)]
+        $(#[$level])*
+        fn $write<R: Rowwise>(row: &[R::In], out: &mut [R::Out], args: Args<'_, R>) {
+            R::write(row, out, args);
         }
     )*};
 }
 levels! {
-    rows_scalar, 16;
+    rows_scalar, write_scalar, 16;
     #[cfg(target_arch = "x86_64")] #[target_feature(enable = "avx2,fma,f16c")]
-    rows_avx2, 32;
+    rows_avx2, write_avx2, 32;
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,fma,f16c,avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-    rows_avx512, 64;
+    rows_avx512, write_avx512, 64;
 }
 
-/// Runs a row function on the rows of a job, at a level with vectors of `VECTOR` bytes.
+/// The arguments of a row function.
+type Args<'a, R> = <<R as Rowwise>::Params as RowParams>::Args<'a>;
+
+/// Runs a row function on the rows of a job, at a level with vectors of `VECTOR` bytes. `write` is [`Rowwise::write`].
 #[inline(always)]
-fn run<R: Rowwise, const VECTOR: usize>(args: &IndexArgs<'_>, job: &MoveJob<'_>) {
+fn run<R: Rowwise, const VECTOR: usize>(
+    args: &IndexArgs<'_>,
+    job: &MoveJob<'_>,
+    write: impl Fn(&[R::In], &mut [R::Out], Args<'_, R>),
+) {
     // SAFETY: K8: the params of a kernel of this row function are its `BoundRowParams`.
     let given = unsafe { *conversion_args(args).given.cast::<BoundRowParams<'_, R::Params>>() };
     let (elements, results) = (given.elements, if R::ONE { 1 } else { job.row / size_of::<R::Out>() });
@@ -232,8 +246,10 @@ fn run<R: Rowwise, const VECTOR: usize>(args: &IndexArgs<'_>, job: &MoveJob<'_>)
         true => [job.out.addr().wrapping_sub(out) as isize, job.out_step].map(|bytes| bytes.wrapping_div(out_step)),
         false => [0; 2],
     };
-    // A copy of the job: the compiler need not reload its fields after each store.
-    let rows = JobRows::<R> { given, args: for_each, job: *job, elements, results, first_index, index_step };
+    // No row is prefetched with a distance of 0.
+    let ahead = if job.prefetch_distance > 0 { job.n.saturating_sub(job.prefetch_distance) } else { 0 };
+    // A copy: the compiler need not reload its fields after each store.
+    let rows = JobRows::<R> { given, args: for_each, job: *job, ahead, elements, results, first_index, index_step };
     #[cfg(target_arch = "x86_64")]
     if (!R::ONE || const { size_of::<R::Out>() >= LINE }) && args.spec().method == Method::Streamed {
         // SAFETY: K1, K4 and K9: the bytes taken are the rows of the output, contiguous. K7 for the vectors.
@@ -243,42 +259,48 @@ fn run<R: Rowwise, const VECTOR: usize>(args: &IndexArgs<'_>, job: &MoveJob<'_>)
             // SAFETY: K9: a row fits in the buffer, which has the output's alignment and which nothing else uses.
             unsafe { rows.zero(to, 1) };
             // SAFETY: `i < n` by the loop. `to` is the row of the buffer that has just been zeroed.
-            unsafe { rows.run::<0>(i, to) };
+            unsafe { rows.run::<0>(i, to, &write) };
             // SAFETY: all of the row has just been written to the buffer.
             unsafe { pending.take(job.row) };
         }
         return;
     }
-    if let Some(lookups) = for_all {
-        // A loop for each short length, for which the function is a few instructions.
-        macro_rules! lengths {
-            ($($len:literal)*) => {
-                match elements {
-                    $($len => return rows.of_len::<$len>(&lookups).each::<$len>(0),)*
-                    _ => {}
-                }
-            };
-        }
+    // A loop for each short length, for which the function is a few instructions.
+    macro_rules! lengths {
+        ($($len:literal)*) => {
+            match elements {
+                $($len => return rows.of_len($len, for_all).each::<$len>(0, &write),)*
+                _ => {}
+            }
+        };
+    }
+    if for_all.is_some() {
         if const { R::ONE } {
             lengths!(1 2 3 4 5 6 7 8);
             // Three rows have 12 vectors of sums, of 16 registers at AVX2. Shorter vectors would need more registers.
             let bytes = elements.saturating_mul(size_of::<R::In>());
             let long = const { R::THREE_FROM < usize::MAX && VECTOR >= 32 } && bytes >= R::THREE_FROM;
-            return rows.each::<0>(if long { rows.threes() } else { 0 });
+            return rows.each::<0>(if long { rows.threes() } else { 0 }, &write);
         }
-        if const { size_of::<R::Out>() <= MOST_IN_REGISTERS } && elements == results {
+        if const { size_of::<R::Out>() <= MOST_IN_REGISTERS } && elements == results && elements > 0 {
             lengths!(1 2 3 4 5 6 7 8 16 32 64);
+            // The compiler sees that all slices of a row have one length, which is not 0.
+            return rows.of_len(elements, for_all).each::<0>(0, &write);
         }
+    } else if const { R::ONE } {
+        lengths!(1 2 3 4 5 6 7 8);
     }
-    rows.each::<0>(0);
+    rows.each::<0>(0, &write);
 }
 
 struct JobRows<'a, R: Rowwise> {
     given: BoundRowParams<'a, R::Params>,
     /// The arguments of every row, if they are the same.
-    args: Option<<R::Params as RowParams>::Args<'a>>,
+    args: Option<Args<'a, R>>,
     job: MoveJob<'a>,
-    /// Elements of a row that the function reads.
+    /// The number of rows that prefetch a later row.
+    ahead: usize,
+    /// Elements of a row that is read, and of a row that is written.
     elements: usize,
     /// Elements of a row that the function writes.
     results: usize,
@@ -288,13 +310,14 @@ struct JobRows<'a, R: Rowwise> {
 }
 
 impl<'a, R: Rowwise> JobRows<'a, R> {
-    /// The same rows with a constant length, `LEN`. By `lookups` all rows have the same arguments.
+    /// The same rows with `len` elements, a length the compiler sees. `for_all` gives all rows the same arguments.
     #[inline(always)]
-    fn of_len<const LEN: usize>(&self, lookups: &<R::Params as RowParams>::Lookups<'a>) -> Self {
-        debug_assert_eq!(self.elements, LEN);
-        assert!(R::ONE || self.results == LEN, "rows of results of another length");
-        let args = R::Params::args(&R::Params::of_len(lookups, LEN), Place { row: 0, index: 0 });
-        JobRows { args: Some(args), elements: LEN, results: if R::ONE { 1 } else { LEN }, ..*self }
+    fn of_len(&self, len: usize, for_all: Option<<R::Params as RowParams>::Lookups<'a>>) -> Self {
+        debug_assert_eq!(self.elements, len);
+        assert!(R::ONE || self.results == len, "rows of results of another length");
+        let args = for_all.map(|all| R::Params::args(&R::Params::of_len(&all, len), Place { row: 0, index: 0 }));
+        let given = BoundRowParams { lookups: R::Params::of_len(&self.given.lookups, len), ..self.given };
+        JobRows { given, args, elements: len, results: if R::ONE { 1 } else { len }, ..*self }
     }
 
     /// Runs a function that makes values, three rows at a time, on rows with the same arguments. Returns `n - n % 3`,
@@ -323,18 +346,27 @@ impl<'a, R: Rowwise> JobRows<'a, R> {
     /// Runs the row function on rows `first..n`, of `LEN` results, or of any number if `LEN == 0`. Short contiguous
     /// rows are zeroed together: `memset` takes as long as a short row.
     #[inline(always)]
-    fn each<const LEN: usize>(&self, first: usize) {
-        let (job, mut zeroed) = (&self.job, first);
-        let at_once = if job.out_step == job.row as isize { (ZEROED_AT_ONCE / job.row.max(1)).max(1) } else { 1 };
-        for i in first..job.n {
-            if const { LEN == 0 && !R::ONE } && i == zeroed {
-                let rows = at_once.min(job.n - i);
-                // SAFETY: K1 and K8: rows `i..i + rows` of the output, aligned, and contiguous if `rows > 1`.
-                unsafe { self.zero(job.target(i), rows) };
-                zeroed += rows;
+    fn each<const LEN: usize>(&self, first: usize, write: impl Fn(&[R::In], &mut [R::Out], Args<'_, R>)) {
+        let (job, mut first, is_zeroed) = (&self.job, first, const { LEN == 0 && !R::ONE });
+        let at_once = match is_zeroed {
+            true if job.out_step == job.row as isize => (ZEROED_AT_ONCE / job.row.max(1)).max(1),
+            true => 1,
+            false => job.n,
+        };
+        while first < job.n {
+            let end = first + at_once.min(job.n - first);
+            if is_zeroed {
+                // SAFETY: K1 and K8: rows `first..end` of the output, aligned, and contiguous if they are several.
+                unsafe { self.zero(job.target(first), end - first) };
             }
-            // SAFETY: K1 and K8 for row `i < n` of the job and of the output, aligned; zeroed above if `LEN` is 0.
-            unsafe { self.run::<LEN>(i, job.target(i)) };
+            let mut to = job.target(first);
+            for i in first..end {
+                // SAFETY: K1 and K8: row `i < n`, and its row of the output, aligned for its elements, which holds
+                // zeros if `LEN` is 0.
+                unsafe { self.run::<LEN>(i, to, &write) };
+                to = to.wrapping_offset(job.out_step);
+            }
+            first = end;
         }
     }
 
@@ -357,7 +389,12 @@ impl<'a, R: Rowwise> JobRows<'a, R> {
     /// `i` is below the number of rows of the job. A row of the output may be written at `to`, which is aligned, and
     /// nothing else uses it. If `LEN == 0`, [`Self::zero`] has written the row.
     #[inline(always)]
-    unsafe fn run<const LEN: usize>(&self, i: usize, to: *mut u8) {
+    unsafe fn run<const LEN: usize>(
+        &self,
+        i: usize,
+        to: *mut u8,
+        write: impl Fn(&[R::In], &mut [R::Out], Args<'_, R>),
+    ) {
         self.prefetch(i);
         // SAFETY: `i < n` by the caller's contract.
         let (from, args, to) = (unsafe { self.elements(i) }, self.args_of(i), to.cast::<R::Out>());
@@ -375,11 +412,11 @@ impl<'a, R: Rowwise> JobRows<'a, R> {
         }
         // SAFETY: the row at `to` is initialised by `zero`, and nothing else uses it, by the caller's contract.
         let out = unsafe { core::slice::from_raw_parts_mut(to, self.results) };
-        R::write(from, out, args);
+        write(from, out, args);
     }
 
     #[inline(always)]
-    fn args_of(&self, i: usize) -> <R::Params as RowParams>::Args<'a> {
+    fn args_of(&self, i: usize) -> Args<'a, R> {
         if let Some(args) = self.args {
             return args;
         }
@@ -390,9 +427,8 @@ impl<'a, R: Rowwise> JobRows<'a, R> {
     /// Prefetches the row `prefetch_distance` after row `i`, and its values.
     #[inline(always)]
     fn prefetch(&self, i: usize) {
-        let later = i + self.job.prefetch_distance;
-        if later > i && later < self.job.n {
-            let (from, row) = self.row(later);
+        if i < self.ahead {
+            let (from, row) = self.row(i + self.job.prefetch_distance);
             prefetch(from.cast(), (self.elements * size_of::<R::In>()).min(MOST_AHEAD));
             if self.args.is_none() {
                 R::Params::prefetch(&self.given.lookups, row);

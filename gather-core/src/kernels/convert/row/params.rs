@@ -194,7 +194,7 @@ pub trait RowParam: sealed::Sealed + 'static {
     #[doc(hidden)]
     fn arg<'a>(lookup: &Lookup<'a, Self::Value>, place: Place) -> Self::Arg<'a>;
 
-    /// The lookup for rows of `len` elements, all of which have the same values.
+    /// The lookup for rows of `len` elements.
     #[doc(hidden)]
     #[inline(always)]
     #[allow(private_interfaces)]
@@ -252,7 +252,11 @@ macro_rules! slices {
             #[inline(always)]
             #[allow(private_interfaces)]
             fn of_len<'a>(lookup: &Lookup<'a, V>, len: usize) -> Lookup<'a, V> {
-                if $as_row { Lookup { values: &lookup.values[..len], len, ..*lookup } } else { *lookup }
+                match $as_row {
+                    true if lookup.for_all().is_some() => Lookup { values: &lookup.values[..len], len, ..*lookup },
+                    true => Lookup { len, ..*lookup },
+                    false => *lookup,
+                }
             }
         }
     )*};
@@ -291,7 +295,7 @@ pub trait RowParams: sealed::Params + 'static {
     #[doc(hidden)]
     fn for_all<'a>(lookups: &Self::Lookups<'a>) -> Option<Self::Lookups<'a>>;
 
-    /// The lookups of `for_all` for rows of `len` elements.
+    /// The lookups for rows of `len` elements.
     #[doc(hidden)]
     fn of_len<'a>(lookups: &Self::Lookups<'a>, len: usize) -> Self::Lookups<'a>;
 
