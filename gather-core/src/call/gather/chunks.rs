@@ -9,8 +9,8 @@ use crate::call::gather::rows::RowAttributes;
 use crate::call::source::block_shapes::BlockShapes;
 use crate::call::source::kind::{Blocks, ChunkKind, Chunks, Fused, Mapped};
 use crate::call::source::reader::{Format, Reader};
-use crate::kernels::convert::chunks::{CHUNKED, ChunkDecoder, ChunkParams, copying};
-use crate::kernels::convert::fused as decode_fused;
+use crate::kernels::convert::chunks::{CHUNKED, ChunkDecoder, ChunkParams};
+use crate::kernels::convert::{ErasedParams, fused as decode_fused};
 use crate::plan::Axis;
 use crate::tensor::layout::Layout;
 use crate::tensor::typing::Dyn;
@@ -77,7 +77,10 @@ fn of_chunk<'a>(decoder: Option<Decoder>, chunk: &Reader<'a>) -> Result<ChunkDec
         return Err(Error::RowsNotContiguous { op: OP, argument: Argument::Data });
     }
     let axes = [Axis { axis: 0, dim: shape[0], data: strides[0], index: 0 }];
-    let Some(Decoder { fns, size_in, .. }) = decoder else { return Ok(copying(dtype.size())) };
+    let Some(Decoder { fns, size_in, .. }) = decoder else {
+        let params = ChunkParams::Lent(ErasedParams::NONE);
+        return Ok(ChunkDecoder { fns: None, size_in: dtype.size(), params });
+    };
     let params = match format {
         Format::Mapped(map, Some(args)) => ChunkParams::Lent(maps::given(OP, (map, args), &axes, layout)?),
         Format::Fused(table) => ChunkParams::Lent(decode_fused::erased(table.row())),
@@ -87,7 +90,7 @@ fn of_chunk<'a>(decoder: Option<Decoder>, chunk: &Reader<'a>) -> Result<ChunkDec
         }
         _ => unreachable!("a chunk of a call, with a decoder"),
     };
-    Ok(ChunkDecoder { fns: fns.each, size_in, params })
+    Ok(ChunkDecoder { fns: Some(fns.each), size_in, params })
 }
 
 /// The decoder of a table of chunks, from the decoder of its chunks; of one chunk, its own.

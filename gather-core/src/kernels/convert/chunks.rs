@@ -15,9 +15,12 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use crate::kernels::by_level::{ByLevel, by_level};
-use crate::kernels::convert::decode::{COPY_FNS, DecodeFns, ErasedParams, PrefetchGiven};
+use crate::kernels::by_level::{ByLevel, by_level, level_pointers};
+use crate::kernels::convert::decode::{DecodeFns, ErasedParams, PrefetchGiven};
 use crate::kernels::convert::{conversion, conversion_args};
+use crate::kernels::level_fn::{Compiled, LevelFn, Token};
+use crate::kernels::moves::placed::CopyRow;
+use crate::kernels::moves::{RowLoop, Rows, Width};
 use crate::kernels::nest::args::{DecodeFn, EncodedRow, IndexArgs};
 use crate::kernels::nest::rows::MoveJob;
 use crate::kernels::prefetch::prefetch_row;
@@ -38,7 +41,8 @@ pub(crate) trait OwnedParams {
 
 /// The decoder of a chunk and its params.
 pub struct ChunkDecoder<'a> {
-    pub(crate) fns: ByLevel<DecodeFn>,
+    /// `None` for elements that are moved unchanged.
+    pub(crate) fns: Option<ByLevel<DecodeFn>>,
     /// Bytes of an element of data.
     pub(crate) size_in: usize,
     pub(crate) params: ChunkParams<'a>,
@@ -57,13 +61,6 @@ impl ChunkParams<'_> {
             ChunkParams::Owned(params) => params.erased(),
         }
     }
-}
-
-/// The decoder of elements of `size` bytes that are moved unchanged.
-pub(crate) fn copying(size: usize) -> ChunkDecoder<'static> {
-    let given = core::ptr::without_provenance(size);
-    let params = ChunkParams::Lent(ErasedParams { given, ..ErasedParams::NONE });
-    ChunkDecoder { fns: COPY_FNS, size_in: size, params }
 }
 
 /// The rows of a chunk.
@@ -148,13 +145,17 @@ impl<'a> ChunkTable<'a> {
     /// The number of the chunk that holds a row, `row < self.rows()`.
     #[inline(always)]
     fn chunk_of(&self, row: usize) -> usize {
-        let entry = row >> self.shift;
-        let (first, last) = (self.guide[entry], self.guide[entry + 1]);
-        match last - first {
-            0 => first,
-            1 => first + usize::from(self.chunks[first].end <= row),
-            _ => first + self.chunks[first..last].partition_point(|chunk| chunk.end <= row),
-        }
+        let first = self.guide[row >> self.shift];
+        let chunk = first + usize::from(self.chunks[first].end <= row);
+        // Mostly false, so that the processor need not wait for the comparison.
+        if self.chunks[chunk].end <= row { self.search(chunk, row) } else { chunk }
+    }
+
+    /// The number of the chunk that holds a row, which is after chunk `from`.
+    #[cold]
+    fn search(&self, from: usize, row: usize) -> usize {
+        let last = self.guide[(row >> self.shift) + 1];
+        from + self.chunks[from..last].partition_point(|chunk| chunk.end <= row)
     }
 
     /// The number of the chunk that holds a row, and the row in it, `offset` bytes from its first byte.
@@ -198,7 +199,14 @@ impl ChunkedParams<'_> {
     /// As for [`DecodeFn`], for the located rows and their results.
     #[inline(always)]
     unsafe fn decode(&self, chunk: usize, rows: &[EncodedRow], elements: usize) {
-        let ChunkDecoder { fns, params, .. } = &self.table.decoders[chunk];
+        let ChunkDecoder { fns, size_in, params } = &self.table.decoders[chunk];
+        let Some(fns) = fns else {
+            for row in rows {
+                // SAFETY: the invariant of the table for the row, and the caller's promise for its result.
+                unsafe { row.to.copy_from_nonoverlapping(row.from, elements * size_in) };
+            }
+            return;
+        };
         // SAFETY: the invariant of the table for rows of this chunk, with its params; the caller's promise for their
         // results. K7: the plan's level.
         unsafe { (fns.get(*self.level))(rows, elements, params.erased().given) };
@@ -234,7 +242,7 @@ impl PrefetchGiven for ChunkedParams<'_> {
 }
 
 /// Maximum rows of a group.
-const GROUP: usize = 32;
+const GROUP: usize = 64;
 
 /// Located rows, and the chunk of each.
 struct Group {
@@ -249,10 +257,13 @@ impl Group {
         Group { rows: [row; GROUP], chunks: [0; GROUP], n: 0 }
     };
 
+    /// Replaces the rows by `n` rows, at most [`GROUP`].
     #[inline(always)]
-    fn push(&mut self, (chunk, row): (usize, EncodedRow)) {
-        (self.rows[self.n], self.chunks[self.n]) = (row, chunk);
-        self.n += 1;
+    fn fill(&mut self, n: usize, locate: impl Fn(usize) -> (usize, EncodedRow)) {
+        for (i, (row, chunk)) in self.rows.iter_mut().zip(&mut self.chunks).take(n).enumerate() {
+            (*chunk, *row) = locate(i);
+        }
+        self.n = n;
     }
 
     /// Decodes `elements` elements of each row of a range.
@@ -286,6 +297,9 @@ fn decode_job(args: &IndexArgs<'_>, job: &MoveJob<'_>) {
     let params = unsafe { &*conversion_args(args).given.cast::<ChunkedParams<'_>>() };
     let (table, elements) = (params.table, conversion(args).elements);
     let locate = |i: usize| table.locate(job.row_of_data(i), 0, job.target(i));
+    if let Some(ChunkDecoder { fns: None, size_in, .. }) = table.decoders.first() {
+        return MOVES.at(params.level)(MovedRows { table, job, bytes: elements * size_in });
+    }
     if job.n < FEW {
         for i in 0..job.n {
             let (chunk, row) = locate(i);
@@ -304,23 +318,87 @@ fn decode_job(args: &IndexArgs<'_>, job: &MoveJob<'_>) {
     let mut done = 0;
     loop {
         let end = job.n.min(done + most);
-        (done..end).for_each(|i| next.push(locate(i)));
+        next.fill(end - done, |i| locate(done + i));
         for at in (0..group.n.max(next.n)).step_by(STEP) {
-            for i in at..next.n.min(at + STEP) {
-                if far {
-                    table.prefetch((next.chunks[i], next.rows[i]), elements);
-                }
+            for i in at..if far { next.n.min(at + STEP) } else { at } {
+                table.prefetch((next.chunks[i], next.rows[i]), elements);
             }
             // SAFETY: K1, K2, K4: every position of the job is a row of the table, and row `i` of the output may be
-            // written.
+            // written, by K8 for its elements.
             unsafe { group.decode(at..group.n.min(at + STEP), params, elements) };
         }
-        group.n = 0;
         if done == end {
             return;
         }
         done = end;
         (group, next) = (next, group);
+    }
+}
+
+/// The rows of a job, each moved unchanged from the chunk that holds it.
+///
+/// Invariant: every position of the job is a row of the table, and each row of the job has `bytes` bytes.
+struct MovedRows<'a> {
+    table: &'a ChunkTable<'a>,
+    job: &'a MoveJob<'a>,
+    bytes: usize,
+}
+
+/// Locates and prefetches a later row with each row that is moved.
+enum MoveFromChunks {}
+
+level_pointers! { for<'a> fn(MovedRows<'a>); }
+
+const MOVES: ByLevel<Compiled<MoveFromChunks>> = by_level!(fn MoveFromChunks);
+
+impl LevelFn for MoveFromChunks {
+    type Args<'a> = MovedRows<'a>;
+    type Output = ();
+
+    #[inline(always)]
+    fn call<L: Token>(level: L, rows: MovedRows<'_>) {
+        if rows.bytes > 0 {
+            Rows::by_way::<MoveFromChunks>(level, rows.bytes)(rows);
+        }
+    }
+}
+
+impl RowLoop for MoveFromChunks {
+    type Args<'a> = MovedRows<'a>;
+
+    #[inline(always)]
+    fn run<C: CopyRow>(MovedRows { table, job, bytes }: MovedRows<'_>) {
+        // A copy: the compiler need not reload its fields after each store.
+        let (job, copy) = (*job, C::of(bytes));
+        let source = |i: usize| table.locate(job.row_of_data(i), 0, core::ptr::null_mut()).1.from;
+        let far = job.prefetch_distance > 0;
+        let mut groups = [[core::ptr::null(); GROUP]; 2];
+        let [mut group, mut next] = groups.each_mut();
+        let (mut done, mut n) = (0, 0);
+        loop {
+            let first = done + n;
+            let ahead = GROUP.min(job.n - first);
+            for (i, from) in next[..ahead].iter_mut().enumerate() {
+                *from = source(first + i);
+            }
+            let both = if far { n.min(ahead) } else { 0 };
+            for (i, (&from, &later)) in group[..both].iter().zip(&next[..both]).enumerate() {
+                // SAFETY: the invariant of the table and of `MovedRows`: a row, apart from its row of the output.
+                unsafe { copy.copy_fetching(from, job.target(done + i), bytes, later) };
+            }
+            for (i, &from) in group[both..n].iter().enumerate() {
+                // SAFETY: as above.
+                unsafe { copy.copy(from, job.target(done + both + i)) };
+            }
+            if far {
+                next[both..ahead].iter().for_each(|&later| C::fetch(later, bytes));
+            }
+            if ahead == 0 {
+                return;
+            }
+            (done, n) = (first, ahead);
+            (group, next) = (next, group);
+        }
     }
 }
 
@@ -333,12 +411,12 @@ unsafe fn decode_each(rows: &[EncodedRow], elements: usize, params: *const ()) {
     let params = unsafe { &*params.cast::<ChunkedParams<'_>>() };
     let mut group = Group::EMPTY;
     for rows in rows.chunks(GROUP) {
-        for &EncodedRow { from, to, row } in rows {
+        group.fill(rows.len(), |i| {
+            let EncodedRow { from, to, row } = rows[i];
             let offset = from.addr().wrapping_sub(row.wrapping_mul(params.table.row_bytes));
-            group.push(params.table.locate(row, offset, to));
-        }
+            params.table.locate(row, offset, to)
+        });
         // SAFETY: the caller's promise: rows of the table, from `offset` on, and their results.
         unsafe { group.decode(0..group.n, params, elements) };
-        group.n = 0;
     }
 }

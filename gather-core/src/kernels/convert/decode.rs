@@ -19,8 +19,6 @@ use crate::kernels::convert::{conversion, conversion_args};
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::level_fn::{Avx2, Avx512};
 use crate::kernels::level_fn::{Scalar, Token};
-use crate::kernels::moves::placed::CopyRow;
-use crate::kernels::moves::{RowLoop, Rows, Width};
 use crate::kernels::nest::args::{CompiledMoveFn, DecodeFn, EncodedRow, IndexArgs, Place};
 use crate::kernels::nest::rows::MoveJob;
 use crate::kernels::prefetch::prefetch_row;
@@ -166,7 +164,7 @@ impl DecodeFns {
 /// inlining the compiler does not know that the two slices do not overlap: decoders write into arrays, which are stored
 /// when complete.
 macro_rules! levels {
-    ($($(#[$level:meta])* $rows:ident, $chunks:ident, $each:ident, $typed:ident, $copy:ident, $here:expr;)*) => {$(
+    ($($(#[$level:meta])* $rows:ident, $chunks:ident, $each:ident, $typed:ident, $here:expr;)*) => {$(
         $(#[$level])*
         fn $rows<D: Decode>(args: &IndexArgs<'_>, job: &MoveJob<'_>) {
             let decode = |chunks: &RowChunks<'_>, args: &IndexArgs<'_>, job: &MoveJob<'_>| $chunks(chunks, args, job);
@@ -202,22 +200,14 @@ macro_rules! levels {
             // SAFETY: by the caller's contract, which `D::decode` shares.
             unsafe { D::decode($here, from, to, given, place) };
         }
-
-        /// # Safety
-        /// As for [`DecodeFn`]. K7: the machine has the level.
-        $(#[$level])*
-        unsafe fn $copy(rows: &[EncodedRow], elements: usize, params: *const ()) {
-            // SAFETY: the caller's promise.
-            unsafe { copy_rows($here, rows, elements, params.addr()) };
-        }
     )*};
 }
 levels! {
-    rows_scalar, chunks_scalar, each_scalar, typed_scalar, copy_scalar, Scalar;
+    rows_scalar, chunks_scalar, each_scalar, typed_scalar, Scalar;
     #[cfg(target_arch = "x86_64")] #[target_feature(enable = "avx2,fma,f16c")]
-    rows_avx2, chunks_avx2, each_avx2, typed_avx2, copy_avx2, Avx2::here();
+    rows_avx2, chunks_avx2, each_avx2, typed_avx2, Avx2::here();
     #[cfg(target_arch = "x86_64")] #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-    rows_avx512, chunks_avx512, each_avx512, typed_avx512, copy_avx512, Avx512::here();
+    rows_avx512, chunks_avx512, each_avx512, typed_avx512, Avx512::here();
 }
 
 /// Maximum bytes of an element whose decoding is also inlined, for near rows and rows of one short element. A call per
@@ -285,47 +275,5 @@ fn decode_rows<D: Decode>(
     } else {
         let chunks = RowChunks { decode_fn, params: D::erased(given), size_out: size_of::<D::Out>(), whole: D::WHOLE };
         decode(&chunks, args, job);
-    }
-}
-
-/// The functions that copy rows of elements that are moved unchanged. Their params are the bytes of an element, as an
-/// address.
-pub(crate) const COPY_FNS: ByLevel<DecodeFn> =
-    // SAFETY: E1: a `DecodeFn` is not a `LevelPointer`.
-    unsafe { by_level!(copy_scalar, copy_avx2, copy_avx512) };
-
-/// Rows of `bytes >= 1` bytes to copy.
-///
-/// Invariant: `bytes` bytes of each row may be read at `from` and written at `to`, and do not overlap.
-struct CopiedRows<'a> {
-    rows: &'a [EncodedRow],
-    bytes: usize,
-}
-
-enum CopyEncoded {}
-
-impl RowLoop for CopyEncoded {
-    type Args<'a> = CopiedRows<'a>;
-
-    #[inline(always)]
-    fn run<C: CopyRow>(CopiedRows { rows, bytes }: CopiedRows<'_>) {
-        let copy = C::of(bytes);
-        for row in rows {
-            // SAFETY: the invariant of `CopiedRows`.
-            unsafe { copy.copy(row.from, row.to) };
-        }
-    }
-}
-
-/// Copies `elements` elements of `size` bytes of each row.
-///
-/// # Safety
-/// As for [`DecodeFn`].
-#[inline(always)]
-unsafe fn copy_rows(level: impl Token, rows: &[EncodedRow], elements: usize, size: usize) {
-    let bytes = elements * size;
-    if bytes > 0 {
-        // The invariant of `CopiedRows` is the caller's promise.
-        Rows::by_way::<CopyEncoded>(level, bytes)(CopiedRows { rows, bytes });
     }
 }
