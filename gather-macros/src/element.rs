@@ -5,19 +5,22 @@
 //! The proof is a chain of method calls, emitted with the impl, in which the compiler infers the types:
 //!
 //! - `|Self { a: _, b: _ }: Self|` compiles only for a struct with exactly these fields;
-//! - `numbers` takes a proof that the trait's `Number` is an element, a built-in type that later fields consist of;
+//! - `numbers` takes a proof that the trait's `Number` is an element, checks that it is built in, and makes later
+//!   fields consist of it;
 //! - `field` takes `|value: Self| value.a` and a proof that its result is an element, and adds up the sizes;
 //! - `phantom` takes `|value: Self| value.a`, whose result is a `PhantomData` of `core`, without bytes;
-//! - `tag` takes `|value: Self| value as _`, which compiles only for a fieldless enum, compares the sizes, and reads
-//!   the bytes of a value, `__SAMPLE`;
+//! - `tag` takes `|value: Self| value as _` (compiles only for a fieldless enum). It compares the sizes, and reads the
+//!   bytes of a value, `__SAMPLE`;
 //! - `dtype` compares the sum with the size of the type, and returns the `DTYPE` that every impl must have;
-//! - `holds_for` evaluates this `DTYPE`. So does the code to which every other `DType` of the type points.
+//! - `holds_for` evaluates this `DTYPE`. So does a function (`number_of`) to which every `DType` made for the type
+//!   points, so no program has a `DType` of the type without the proof.
 //!
 //! The chain begins at an item of the implemented trait. So the proof does not depend on the path to the trait. Nor
-//! does it depend on other paths: the types of gather-core in the chain belong to its methods.
+//! does it depend on other paths: the other types of gather-core enter the chain only through the signatures of
+//! methods.
 //!
 //! Sizes do not show the padding of an enum: below the derive, `repr(u32)` may have become `repr(u8, align(4))`.
-//! Constant evaluation does: reading an uninitialised byte of `__SAMPLE`, a literal variant, is an error.
+//! Constant evaluation shows it: reading an uninitialised byte of `__SAMPLE`, a literal variant, is an error.
 
 use std::collections::HashSet;
 
@@ -276,7 +279,7 @@ fn steps(options: &Options, fields: &Fields) -> TokenStream {
     numbers.into_iter().chain(steps).collect()
 }
 
-/// Whether a field is written as a `PhantomData`. The proof accepts no other type for it.
+/// Whether a field is written as a `PhantomData`. The proof accepts no other type for such a field.
 fn is_phantom(field: &Field) -> bool {
     let mut ty = &field.ty;
     while let Type::Group(group) = ty {
@@ -370,8 +373,8 @@ fn implementation<'a>(
     if generics.params.is_empty() {
         used = quote_spanned!(ident.span()=> #[allow(deprecated)] const _: () = #begin.holds_for::<#ident>(););
     } else {
-        // The parameters' own bounds make the type `Copy`. With a `PhantomData`, a parameter need not be an element:
-        // then a bound on the type itself replaces the bounds `Element` on parameters.
+        // The bounds `Element` that are added to the parameters make the type `Copy`. With a `PhantomData`, a
+        // parameter need not be an element: then bounds on the type itself replace the bounds `Element` on parameters.
         let (phantoms, bounded): (Vec<&Field>, Vec<&Field>) = bounded.into_iter().partition(|field| is_phantom(field));
         let params = input.generics.type_params().map(|param| param.ident.to_token_stream());
         let params = params.filter(|_| phantoms.is_empty());
@@ -415,15 +418,15 @@ fn implementation<'a>(
     }
 }
 
-/// The bound that the type itself may be moved as an element, for types whose parameters' bounds do not imply it.
+/// The bounds `Copy + Send + Sync + 'static` on the type itself, for types whose parameters' bounds do not imply them.
 fn may_be_an_element(input: &DeriveInput, private: &TokenStream) -> syn::WherePredicate {
     let (ident, (_, ty_generics, _)) = (&input.ident, input.generics.split_for_impl());
     let marker = quote!(#private::core::marker);
     syn::parse_quote!(#ident #ty_generics: #marker::Copy + #marker::Send + #marker::Sync + 'static)
 }
 
-/// A placeholder impl next to errors, so that uses of the type cause no further errors. None for a type with references
-/// or pointers, for which the impl would not compile.
+/// A placeholder impl next to errors, so that uses of the type cause no further errors. Empty for a type with
+/// references, pointers or lifetimes: its impl would not compile.
 fn stand_in(input: &DeriveInput, options: &Options) -> TokenStream {
     let (ident, element, private) = (&input.ident, options.element(), options.private());
     let pointer = match &input.data {

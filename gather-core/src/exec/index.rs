@@ -57,7 +57,7 @@ struct Inputs<'a> {
     data: *const u8,
     data_layout: &'a Layout,
     ids: Ids<'a>,
-    /// The params of a map or a row function (K8); null without params.
+    /// The address of `ConversionArgs` (K8); null without a conversion.
     params: *const (),
     /// Bytes of an element of the output.
     #[cfg(debug_assertions)]
@@ -65,7 +65,7 @@ struct Inputs<'a> {
 }
 
 impl<'a, O> Operands<'a, O> {
-    /// The tensors of a call without params: data, indices with their type, the output, and its data type.
+    /// The tensors of a call without params: data, indices with their type, the output, and the output's data type.
     ///
     /// # Safety
     /// V1, V3: data has elements of the type that the call reads, and `start` has indices of type `of`, at all
@@ -111,13 +111,13 @@ impl<'a, O> Operands<'a, O> {
         (self.inputs.ids.layout, self.inputs.ids.of)
     }
 
-    /// Replaces the indices, such as by positions. The output is borrowed mutably, so it does not overlap them.
+    /// Replaces the indices, for example by positions. The output is borrowed mutably, so it does not overlap them.
     #[inline(always)]
     pub(crate) fn by(self, ids: Ids<'a>) -> Self {
         Operands { inputs: Inputs { ids, ..self.inputs }, ..self }
     }
 
-    /// Sets the params of a map or a row function. The contract of the run covers them (K8).
+    /// Sets the params of a conversion. The contract of the run covers the params (K8).
     #[inline(always)]
     pub(crate) fn given(self, params: *const ()) -> Self {
         Operands { inputs: Inputs { params, ..self.inputs }, ..self }
@@ -126,7 +126,8 @@ impl<'a, O> Operands<'a, O> {
 
 impl<'a, 'o> Operands<'a, Target<'o>> {
     accessors! { self:
-        /// The indices. The caller compares their layout before it runs a plan for any count.
+        /// The indices, along the layout given to [`Operands::new`]. Before a caller runs a plan for any count, it
+        /// compares that layout with the planned layout: the first dimension may have another size.
         pub(crate) fn ids() -> Ids<'a> => self.inputs.ids;
         pub(crate) fn out_layout() -> Option<&Layout> => self.out.layout();
         pub(crate) fn out() -> &Target<'o> => &self.out;
@@ -186,7 +187,8 @@ impl<'a> Operands<'a> {
         unsafe { first_bad_index_of(plan, ids) }
     }
 
-    /// The layout of the indices with `count` as the size of its first dimension, which exists.
+    /// The layout of the indices with `count` as the size of the first dimension. Indices of a plan for any count have
+    /// a first dimension.
     ///
     /// # Errors
     /// [`Error::TooManyElements`].
@@ -207,7 +209,7 @@ impl<'a> Operands<'a> {
 }
 
 impl<'a> Operands<'a, &mut dyn Resize> {
-    /// Makes the output a row-major result with shape `shape` of `len` elements, which `run` writes.
+    /// Makes the output a row-major result of shape `shape`, whose `len` elements `run` writes.
     ///
     /// # Errors
     /// [`Error::AllocationFailed`], then from `run`.
@@ -230,7 +232,8 @@ impl<'a> Operands<'a, &mut dyn Resize> {
             written.debug_check(out, len);
             Ok(())
         };
-        // SAFETY: X3: `run` returned a `Written` of these operands, so all `len` elements are written.
+        // SAFETY: X3: `run` returned a `Written` of these operands, so all `len` elements are written. Callers pass the
+        // number of elements of `shape` as `len`.
         unsafe { out.fill(shape, len, run) }
     }
 }
@@ -249,7 +252,7 @@ impl Written {
         out: None,
     };
 
-    /// The proof for an output at address `out`, if the kernels that write it are complete.
+    /// The proof for an output at address `out`, if the outcome of the kernels that write this output is complete.
     #[inline(always)]
     #[cfg_attr(not(debug_assertions), allow(unused_variables, reason = "builds with debug assertions compare it"))]
     pub(super) fn by(outcome: Outcome, out: *const u8) -> Option<Self> {
@@ -271,27 +274,28 @@ impl Written {
     pub(crate) fn all(self) {}
 }
 
-/// A valid address for the indices of tuples without components, which no kernel reads.
+/// The index of tuples without components: kernels resolve it to position 0 of `NO_COMPONENT`.
 pub(super) static NO_INDEX: u64 = 0;
 
 /// Runs a plan.
 ///
 /// # Errors
 /// [`Error::AllocationFailed`] for the scratch of panels and of decoded rows. [`Error::IndexOutOfRange`] for the first
-/// index out of range in row-major order, under `OutOfBounds::Error` or on an axis without elements; the output then
-/// holds moved elements and old contents in an unspecified mix.
+/// index out of range in row-major order, under `OutOfBounds::Error`, or under `Clamp` and `Wrap` on an axis without
+/// elements; the output then holds moved elements and old contents in an unspecified mix.
 ///
 /// # Safety
-/// X1: the plan was made for the layouts and types of the operands, and for the layout of their output. K8, for the
-/// plan of a map: data and output are aligned for its types. The params are the map's lookups, or the `Quantized` of
-/// block-quantised data. Threads may share lookups, which reach a value for every position along the axis.
+/// X1: the plan was made for the layouts and types of the operands, and for the layout of their output. K8, for a plan
+/// that converts: data and output are aligned for the types of the conversion. The params point to the plan's
+/// `ConversionArgs`; they are null without a conversion. Threads may share the params, and the params have the values
+/// that K8 asks for.
 #[inline(always)]
 pub(crate) unsafe fn run(plan: &IndexPlan, operands: Operands<'_>) -> Result<Written, Error> {
     if plan.is_whole() {
-        // SAFETY: X1 by the caller's contract; `is_whole` has just been checked.
+        // SAFETY: X1 and K8 by the caller's contract; `is_whole` has just been checked.
         return unsafe { call(plan, operands) };
     }
-    // SAFETY: X1 by the caller's contract; loops and work are the plan's.
+    // SAFETY: X1 and K8 by the caller's contract; loops and work are the plan's.
     unsafe { run_in_parts(plan, plan.loops(), plan.work(), operands) }
 }
 
@@ -301,11 +305,11 @@ pub(crate) unsafe fn run(plan: &IndexPlan, operands: Operands<'_>) -> Result<Wri
 /// [`Error::IndexOutOfRange`], as for [`run`].
 ///
 /// # Safety
-/// X1 as for [`run`].
+/// X1 and K8 as for [`run`]. The plan is whole ([`IndexPlan::is_whole`]).
 #[inline(always)]
 pub(crate) unsafe fn call(plan: &IndexPlan, operands: Operands<'_>) -> Result<Written, Error> {
     debug_assert!(plan.is_whole());
-    // SAFETY: X1 by the caller's contract; the loops are the plan's.
+    // SAFETY: X1 and K8 by the caller's contract; the loops are the plan's.
     let outcome = unsafe { IndexPart::new(plan, plan.loops(), operands) }.call();
     // SAFETY: X1: the plan has just run on these operands.
     Written::by(outcome, operands.out).ok_or_else(|| unsafe { operands.first_bad_index(plan) })
@@ -317,8 +321,9 @@ pub(crate) unsafe fn call(plan: &IndexPlan, operands: Operands<'_>) -> Result<Wr
 /// [`Error::IndexOutOfRange`], as [`run`].
 ///
 /// # Safety
-/// X1: `rows` was made of `request` and the layouts of the operands, which have the request's types. Their output is
-/// row-major, of the shape from [`LeadingAxes::output_shape`](crate::plan::LeadingAxes::output_shape).
+/// X1: `rows` was made of `request` and of the operands' layouts. The operands have the request's types, and their
+/// output is row-major, of the shape from
+/// [`LeadingAxes::output_shape`](crate::plan::LeadingAxes::output_shape). K8 as for [`run`], if the request converts.
 #[inline(always)]
 pub(crate) unsafe fn run_few_rows(
     rows: &FewRows,
@@ -334,7 +339,8 @@ pub(crate) unsafe fn run_few_rows(
     rows.complete(&mut spec, request, shape);
     let inner = rows.inner(request);
     let (origin, loops) = (Cursor { out, data, index }, core::slice::from_ref(&inner));
-    // SAFETY: X1 by the caller's contract; P1 and P2 of `FewRows` give the kernel contract, as in `IndexPart::new`.
+    // SAFETY: X1 and K8 by the caller's contract; P1 and P2 of `FewRows` give the other clauses of the kernel contract,
+    // as in `IndexPart::new`.
     let args = unsafe { IndexArgs::new(&spec, origin, loops, rows.stride(), params) };
     // SAFETY: P2: `FewRows::of` selected the kernel by the width, the index type and the level of the rows.
     let outcome = unsafe { (rows.kernel)(&args) };
@@ -348,8 +354,8 @@ pub(crate) unsafe fn run_few_rows(
     Err(unsafe { first_bad_index::find(&checked, index, ids.layout) })
 }
 
-/// The error of an incomplete run: [`Error::IndexOutOfRange`] for the first index out of range. Takes `Ids`, since to
-/// pass operands the public functions would have to store them.
+/// The error of an incomplete run: [`Error::IndexOutOfRange`] for the first index out of range. Takes `Ids`: to pass
+/// operands, the inlined public functions would have to write them to the stack.
 ///
 /// # Safety
 /// X1: the plan was made for the layout and the type of these indices.
@@ -369,11 +375,11 @@ pub(super) fn index_check(plan: &NestPlan) -> IndexCheck<'_> {
     }
 }
 
-/// [`run`] over `loops` of cost `work`, in any number of calls of the kernel. `loops` are the plan's loops, or these
-/// with another size of the dynamic loop.
+/// [`run`] over `loops` of cost `work`, in any number of calls of the kernel. `loops` are the plan's loops, or the
+/// plan's loops with another size of the dynamic loop.
 ///
 /// # Safety
-/// X1 as for [`run`], with `loops` in place of the plan's: they reach coordinates of the operands' layouts.
+/// X1 and K8 as for [`run`], with `loops` in place of the plan's: `loops` reach coordinates of the operands' layouts.
 #[inline(never)]
 pub(super) unsafe fn run_in_parts(
     plan: &IndexPlan,
@@ -400,11 +406,12 @@ pub(super) unsafe fn run_in_parts(
         let origin = operands.origin();
         let (kernel, params) = (plan.kernel(), core::ptr::null());
         let panelled = Panelled { plan, loops, panels, origin, kernel, params, unpacks: false, scratch };
-        // SAFETY: X1 by the caller's contract; panels and kernel are the plan's, and the scratch was made for them.
+        // SAFETY: X1 by the caller's contract; panels and kernel are the plan's, and the scratch was made for these
+        // loops and panels. A plan with panels converts nothing (K8).
         unsafe { panelled.run() }
     } else {
         let scratch = WorkerScratch::of_rows(plan, tasks)?;
-        // SAFETY: X1 for the plan with these loops, by the caller's contract.
+        // SAFETY: X1 and K8 for the plan with these loops, by the caller's contract.
         let part = unsafe { IndexPart::new(plan, loops, operands) };
         if tasks == 1 { part.run_in(scratch.as_ref(), 0) } else { part.run_shared(tasks, scratch.as_ref()) }
     };
@@ -419,17 +426,18 @@ pub(super) struct IndexPart<'a> {
     args: IndexArgs<'a>,
 }
 
-// SAFETY: X2: threads run disjoint chunks. The only other memory that a kernel reads, a map's lookups, may be shared
-// between threads by the contract of `run`.
+// SAFETY: X2: threads run disjoint chunks. Besides the tensors, kernels read only the params, which threads may share
+// (K8), and a worker's own scratch (R1).
 unsafe impl Sync for IndexPart<'_> {}
 
 impl<'a> IndexPart<'a> {
     /// The whole loop nest of a plan, with loops `loops`.
     ///
     /// # Safety
-    /// X1 for the plan with these loops. It implies the kernel contract: K1, K3 and K4 since the loops belong to the
-    /// operands' layouts (P1, X1); K2 since every position in range names an element of data, as the axes' sizes are
-    /// data's; K5 to K7 and K9 by the plan (P2); K8 by the contract of [`run`].
+    /// X1 and K8 as for [`run`], for the plan with these loops. The kernel contract follows: K1, K3 and K4 since the
+    /// loops belong to the operands' layouts (P1, X1); K2 since every position in range names an element of data, as
+    /// the axes' sizes are data's; K5 to K7, K9 and K10 by the plan (P2): a plan with a kernel of a declared shape is
+    /// never cut; K8 by the contract of [`run`].
     #[inline(always)]
     pub(super) unsafe fn new(plan: &'a IndexPlan, loops: &'a [Loop], operands: Operands<'_>) -> Self {
         let (origin, params) = (operands.origin(), operands.inputs.params);
@@ -442,10 +450,11 @@ impl<'a> IndexPart<'a> {
     #[inline]
     fn run_in(self, scratch: Option<&WorkerScratch<'_>>, worker: usize) -> Outcome {
         let (Some(decoded), Some(scratch)) = (self.plan.decoded(), scratch) else { return self.run() };
-        // SAFETY: K8: arguments and rows belong to the plan of the scratch; no other worker uses these lines (R1).
+        // SAFETY: K8: arguments and `decoded` are of the plan that the scratch was made for, and the params of its runs
+        // are `DecodedRowParams`; no other worker uses these lines (R1).
         let job = unsafe { DecodingJob::new(&self.args, *decoded, scratch.of(worker)) };
         let args = job.args();
-        // SAFETY: K8: the params of a kernel that decodes rows.
+        // SAFETY: K8: the params of a kernel that decodes rows are `ConversionArgs` of a `DecodingJob`.
         let args = unsafe { self.args.given((&raw const args).cast()) };
         IndexPart { plan: self.plan, args }.run()
     }

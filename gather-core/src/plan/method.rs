@@ -25,7 +25,8 @@ pub(crate) struct Panels {
 
 impl Panels {
     /// The panels of loops over rows of `row` bytes, with one component and contiguous columns inside. `columns(rows)`
-    /// is the preferred number of columns. `None` if data is broadcast along the axis: a panel would exceed data.
+    /// is the preferred number of columns. `None` for other loops, and if data is broadcast along the axis: a panel
+    /// would exceed data.
     pub(super) fn new(
         components: &[Component],
         loops: &[Loop],
@@ -49,8 +50,9 @@ impl Panels {
         self.bytes <= Caches::get().second / 2
     }
 
-    /// Whether panels are better than data in place. Data must far exceed the cache, and have rows of many lines or
-    /// `bytes > always`. Each packed element must be used about once or more.
+    /// Whether panels are better than data in place. The data that one coordinate's indices reach must exceed
+    /// `WIDE_PANEL`, and have more than `always` bytes or rows of many lines. Its rows must lie more than two lines
+    /// apart, and each column must have at least `self.rows / 2` indices.
     pub(super) fn pay(&self, loops: &[Loop], (stride, row): (isize, usize), always: usize) -> bool {
         let still = loops.iter().filter(|along| !is_free(along)).fold(1, |n: usize, along| n.saturating_mul(along.n));
         let width = loops.last().map_or(1, |inner| inner.n).saturating_mul(row);
@@ -77,19 +79,19 @@ const PANELED_FROM: usize = 128 << 20;
 /// Bytes that one coordinate's indices reach, above which GatherElements uses panels for any row (workloads
 /// `gather_elements/axis0_4096x4096` and `axis1_8x256x64x64`).
 const ALWAYS_PANELED_FROM: usize = 8 << 20;
-/// Minimum rows for a prefetch round to pay.
+/// Minimum rows of the inner loop for a prefetch round to pay.
 pub(super) const PREFETCHED_FROM: usize = 256;
-/// Minimum rows for loading a table to pay.
+/// Minimum rows of the inner loop for loading a table to pay.
 const TABLE_FROM: usize = 64;
-/// Minimum rows of a plane for setting up vectors to pay.
+/// Minimum iterations of the inner loop for setting up vectors to pay.
 const GATHER_FROM: usize = 8;
 /// [`GATHER_FROM`] for rows that would otherwise move one by one in one loop.
 const GATHER_ELEMENTS_FROM: usize = 32;
 /// Maximum rows to convert one by one: resolving a block takes as long as two rows.
 const CONVERTED_ONE_BY_ONE: usize = 2;
-/// Maximum bytes of a row for which a short loop in one pass beats a long one in blocks.
+/// Maximum bytes of a row for which a short loop in one pass beats a long loop in blocks.
 const SHORT_ROW: usize = 256;
-/// Bytes of data above which rows of 12 bytes are resolved and moved in one loop (bench `matrix`).
+/// Bytes of data above which rows of 12 bytes are gathered by vectors (bench `matrix`).
 const GATHER_12_FROM: usize = 6 << 20;
 /// Maximum bytes of a row that one pass need not prefetch: loads of several rows overlap (bench `short`).
 pub(super) const ONE_PASS_ROW: usize = 256;
@@ -109,17 +111,19 @@ const STREAMED_MADE_ROW: usize = 512;
 
 /// Bytes of data above which rows are prefetched a round ahead; the processor hides the latency of nearer data.
 pub(super) const FAR_AWAY: usize = 12 << 20;
-/// [`FAR_AWAY`] for rows of index tuples, which take much of the cache bandwidth meanwhile (workload
-/// `gather_nd/k3_elems_128x128x128_1M`).
+/// [`FAR_AWAY`] for rows by index tuples: reading the tuples takes much of the cache bandwidth while rows are loaded
+/// (workload `gather_nd/k3_elems_128x128x128_1M`).
 const FAR_AWAY_OF_TUPLES: usize = 6 << 20;
-/// [`FAR_AWAY_OF_TUPLES`] in L2 caches: with a large L2 cache the processor waits less often.
+/// Rows by tuples are far only if data also exceeds this many L2 caches: with a large L2 cache the processor waits less
+/// often.
 const FAR_AWAY_IN_CACHES: usize = 6;
 
-/// Whether the innermost of `loops` loops, with contiguous rows and indices, stays inside although another one is
-/// longer. One pass or vectors run along it in half to a tenth of the time of a loop with long steps.
+/// Whether the innermost of `loops` loops, with contiguous rows and indices, stays inside although another loop is
+/// longer. One pass or vectors run along this loop in half to a tenth of the time of a loop with long steps.
 ///
-/// If another loop revisits the indices (`reuse`), that loop inside would resolve each index once and then copy: no
-/// slower for two indices. Long rows move along a long loop, to be prefetched or written by non-temporal stores.
+/// If another loop revisits the indices (`reuse`) and is put inside, each index is resolved once and its rows are
+/// copied: for two indices that is no slower. Long rows move along a long loop, to be prefetched or written by
+/// non-temporal stores.
 pub(crate) fn stays(inner: &Loop, loops: usize, reuse: bool, row: usize, level: Level) -> bool {
     let n = inner.n;
     let is_plain = inner.data == 0 && row <= SHORT_ROW;
@@ -270,8 +274,8 @@ impl Nest<'_> {
         self.stride == self.row as isize && inner.data == 0 && inner.out == self.row as isize
     }
 
-    /// Whether rows are contiguous in the output, indices of one component too, and the inner loop does not move data.
-    /// A single row counts as contiguous.
+    /// Whether there is one component, its indices and the output's rows are contiguous, and the inner loop does not
+    /// move data. A single row counts as contiguous.
     fn is_dense(&self) -> bool {
         let inner = self.inner();
         let side_by_side = self.has_adjacent_indices() && inner.out == self.row as isize && inner.data == 0;
@@ -294,12 +298,12 @@ impl Nest<'_> {
     }
 
     /// Whether [`Method::Direct`] resolves and moves the rows one by one, in one loop. If indices are not contiguous,
-    /// other methods would resolve them one by one too, and then move the rows.
+    /// other methods would resolve the indices one by one too, and then move the rows.
     fn are_elements(&self) -> bool {
         is_element(self.row) && self.components.len() == 1
     }
 
-    /// Whether the inner loop steps from one index to the adjacent one, if there are indices.
+    /// Whether the inner loop steps from one index to the adjacent index; `false` if no index is read.
     fn has_adjacent_indices(&self) -> bool {
         self.index_size > 0 && self.inner().index == self.index_size as isize
     }
@@ -314,7 +318,7 @@ impl Nest<'_> {
             && inner.out == self.row as isize
     }
 
-    /// Whether the inner loop reaches data within 32 bits of its first element.
+    /// Whether both offsets of a row within data, by its position and by the inner loop, are at most [`MOST_OFFSET`].
     fn is_near(&self) -> bool {
         let dim = usize::try_from(self.components[0].dim).unwrap_or(usize::MAX);
         let within = |step: isize, n: usize| step.unsigned_abs().saturating_mul(n) <= MOST_OFFSET;
@@ -335,31 +339,33 @@ impl Nest<'_> {
         (self.is_packed() && fits).then_some(entries as usize)
     }
 
-    /// The panels of data, whose columns step through indices too.
+    /// The panels of data. Only for GatherElements, where each column has its own indices.
     pub(crate) fn panels(&self) -> Option<Panels> {
         let columns = |rows: usize| (WIDE_PANEL / rows.max(1)).clamp(LINE, PANEL_ROW) / LINE * LINE / self.row;
         let is_paneled = self.op == Op::GatherElements;
         if is_paneled { Panels::new(self.components, self.loops, (self.stride, self.row), columns) } else { None }
     }
 
-    /// Whether [panels pay](Panels::pay), and each fits in a cache.
+    /// Whether [panels pay](Panels::pay), and each panel fits in a cache.
     fn panels_pay(&self, panels: Panels) -> bool {
         panels.bytes <= MOST_PANEL && panels.pay(self.loops, (self.stride, self.row), ALWAYS_PANELED_FROM)
     }
 }
 
-/// Whether non-temporal stores pay for an output of `bytes` bytes: from three quarters of the last-level cache on,
-/// within bounds. Data and indices need the last quarter.
+/// Whether non-temporal stores pay for an output of `bytes` bytes: never below `STREAMED_FROM`, always from
+/// `ALWAYS_STREAMED_FROM` on, and between these from three quarters of the last-level cache on. Data and indices need
+/// the fourth quarter.
 fn leaves_the_caches(bytes: usize) -> bool {
     bytes >= STREAMED_FROM && (bytes >= ALWAYS_STREAMED_FROM || bytes >= Caches::get().last / 4 * 3)
 }
 
-/// Whether dense rows under `loops` loops are resolved and moved in one pass.
+/// Whether dense rows of a nest of `loops` loops are resolved and moved in one pass.
 fn has_one_pass(level: Level, loops: usize) -> bool {
     !level.is_fallback() && loops <= 2
 }
 
-/// Whether index tuples are contiguous along a loop, their components too, with positive scales.
+/// Whether index tuples are contiguous along the inner loop, components are contiguous in a tuple, and all scales are
+/// positive.
 #[inline]
 pub(super) fn has_adjacent_tuples(components: &[Component], inner: &Loop, index_size: usize) -> bool {
     let (size, n) = (index_size as isize, components.len());

@@ -39,7 +39,7 @@ pub(super) use layout_methods;
 
 /// A borrowed tensor: shape and element strides over a slice.
 pub struct View<'a, T> {
-    /// The element at coordinate 0, aligned, whether or not the layout has elements.
+    /// The address of coordinate 0; aligned even if the layout is empty.
     ///
     /// V1: for `'a`, every coordinate of the layout, counted from here, is a readable element of one allocation.
     origin: NonNull<T>,
@@ -70,7 +70,8 @@ impl<'a, T: Element> View<'a, T> {
         }
         let bytes = columns.checked_mul(size)?;
         let layout = Layout::strided(&[rows, bytes], &[row.wrapping_mul(size as isize), 1]).ok()?;
-        // SAFETY: V1: the initialised bytes of each element, and no others; elements of a row are contiguous.
+        // SAFETY: V1: the initialised bytes of each element, and no others; elements of a row are contiguous. Any
+        // address is aligned for `u8`.
         Some(unsafe { View::from_raw_parts(self.origin().cast(), layout) })
     }
 }
@@ -94,7 +95,8 @@ impl<'a, T> View<'a, T> {
         if values.len() != layout.len() {
             return Err(wrong_length(values.len(), layout.len(), shape));
         }
-        // SAFETY: the elements of a row-major layout are contiguous, and `values.len()` in number.
+        // SAFETY: V1: the elements of a row-major layout are contiguous, and `values.len()` in number. The address of a
+        // slice is non-null, and aligned.
         Ok(unsafe { Self::from_raw_parts(values.as_ptr(), layout) })
     }
 
@@ -117,8 +119,8 @@ impl<'a, T> View<'a, T> {
     pub fn strided(values: &'a [T], shape: &[usize], strides: &[isize], offset: usize) -> Result<Self, Error> {
         let layout = Layout::strided(shape, strides)?;
         layout.check_within(offset, values.len())?;
-        // SAFETY: every coordinate has been checked to lie in the slice; `offset` is at most its length, so the
-        // address is inside the slice or one past it.
+        // SAFETY: V1: every coordinate has been checked to lie in the slice. `offset` is at most the slice's length, so
+        // the address is an element's, or the end of the slice: non-null, and aligned.
         Ok(unsafe { Self::from_raw_parts(values.as_ptr().wrapping_add(offset), layout) })
     }
 
@@ -126,14 +128,14 @@ impl<'a, T> View<'a, T> {
     #[must_use]
     pub fn scalar(value: &'a T) -> Self {
         let layout = Layout::contiguous(&[]).expect("rank 0 has one element");
-        // SAFETY: the only coordinate is the element itself.
+        // SAFETY: V1: the only coordinate is the element itself; a reference is non-null, and aligned.
         unsafe { Self::from_raw_parts(value, layout) }
     }
 
     /// A view of memory that is no slice, such as a tensor of another crate or language. A slice from the first
     /// element to the last would claim the gaps, too.
     ///
-    /// `origin` is the element at coordinate 0, wherever in memory the strides lead from there.
+    /// `origin` is the address of the element at coordinate 0. Negative strides lead to lower addresses.
     ///
     /// ```
     /// use gather_core::{Layout, View};
@@ -149,7 +151,7 @@ impl<'a, T> View<'a, T> {
     /// ```
     ///
     /// # Safety
-    /// - `origin` is not null and aligned for `T`, even if the layout is empty.
+    /// - `origin` is non-null, and aligned for `T`, even if the layout is empty.
     /// - For `'a`, the elements at all coordinates of the layout may be read: they lie in one allocation, which
     ///   `origin` may access, they are initialised, and nothing writes to them.
     #[must_use]
@@ -182,7 +184,7 @@ impl<'a, T> View<'a, T> {
     /// [`Error::InvalidPermutation`] if `axes` does not name every dimension once.
     pub fn permuted(&self, axes: &[usize]) -> Result<Self, Error> {
         let layout = self.layout.permuted(axes)?;
-        // SAFETY: the coordinates are the permuted coordinates of this view (V1).
+        // SAFETY: V1: the coordinates are the permuted coordinates of this view, from the same address on.
         Ok(unsafe { Self::from_raw_parts(self.origin(), layout) })
     }
 
@@ -196,7 +198,7 @@ impl<'a, T> View<'a, T> {
 ///
 /// `T` may be `MaybeUninit<U>` for uninitialised memory.
 pub struct ViewMut<'a, T> {
-    /// The element at coordinate 0, aligned, whether or not the layout has elements.
+    /// The address of coordinate 0; aligned even if the layout is empty.
     ///
     /// V1 as for [`View`], and for `'a` the elements may be written, through this view only. V2: no two coordinates
     /// share an element.
@@ -223,7 +225,8 @@ impl<'a, T> ViewMut<'a, T> {
         if values.len() != layout.len() {
             return Err(wrong_length(values.len(), layout.len(), shape));
         }
-        // SAFETY: the elements of a row-major layout are contiguous and disjoint, and `values.len()` in number.
+        // SAFETY: V1, V2: the elements of a row-major layout are contiguous and disjoint, and `values.len()` in number.
+        // The address of a slice is non-null, and aligned.
         Ok(unsafe { Self::from_raw_parts(values.as_mut_ptr(), layout) })
     }
 
@@ -231,20 +234,21 @@ impl<'a, T> ViewMut<'a, T> {
     ///
     /// # Errors
     /// As for [`View::strided`], then [`Error::StridesOverlap`] if two coordinates share an element or may do so: in
-    /// order of their lengths, each stride must exceed the reach of all shorter ones.
+    /// order of their lengths, each stride must exceed the reach of all shorter strides.
     pub fn strided(values: &'a mut [T], shape: &[usize], strides: &[isize], offset: usize) -> Result<Self, Error> {
         let layout = Layout::strided(shape, strides)?;
         layout.check_within(offset, values.len())?;
         layout.check_disjoint()?;
-        // SAFETY: every coordinate has been checked to lie in the slice, and no two to share an element. `offset` is
-        // at most the slice's length, so the address is inside it or one past it.
+        // SAFETY: V1, V2: every coordinate has been checked to lie in the slice, and no two to share an element.
+        // `offset` is at most the slice's length, so the address is an element's, or the end of the slice: non-null,
+        // and aligned.
         Ok(unsafe { Self::from_raw_parts(values.as_mut_ptr().wrapping_add(offset), layout) })
     }
 
     /// A view of memory that is no slice: the writable form of [`View::from_raw_parts`].
     ///
     /// # Safety
-    /// - `origin` is not null and aligned for `T`, even if the layout is empty.
+    /// - `origin` is non-null, and aligned for `T`, even if the layout is empty.
     /// - For `'a`, the elements at all coordinates of the layout may be read and written: they lie in one allocation,
     ///   which `origin` may access, they are initialised (values of `T`, which `MaybeUninit<U>` always is), and
     ///   nothing else reads or writes them.

@@ -160,7 +160,7 @@ impl IndexPolicy {
     }
 }
 
-/// The effect in a kernel of a missing index: one that names no position of its axis.
+/// The action of a kernel for a missing index: an index that names no position of its axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Missing {
     /// The result is incomplete, and the call fails.
@@ -171,7 +171,7 @@ pub(crate) enum Missing {
     Skip,
 }
 
-/// A pass over indices before a kernel, which replaces each missing index by a position.
+/// A pass over indices that replaces each missing index by a position, before a kernel runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Remap {
     /// The nearest position.
@@ -186,7 +186,7 @@ pub(crate) enum Remap {
 pub(crate) struct KernelPolicy {
     pub(crate) from_end: bool,
     pub(crate) missing: Missing,
-    /// After this pass no index is missing. On an axis of size 0 it does nothing, and every index is missing.
+    /// After this pass no index is missing. On an axis of size 0 the pass does nothing, and every index is missing.
     pub(crate) remap: Option<Remap>,
     /// The public policy, for messages.
     pub(crate) negative: NegativeIndex,

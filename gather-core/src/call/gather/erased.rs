@@ -1,10 +1,10 @@
-//! Type-erased calls: the pipeline of all public methods of operators on indices, compiled once.
+//! Gathers without types: requests for plans, and the pipeline of unplanned calls that convert nothing.
 //!
 //! ```text
 //! lower (attributes against shapes)  ->  plan (loops, method, kernel)  ->  run
 //! ```
 //!
-//! A call that only moves a few rows of a table skips these steps: `FewRows` replaces the plan.
+//! A call that only moves a few rows of a table is neither lowered nor planned: `FewRows` replaces the plan.
 
 use crate::call::attributes::IndexAttributes;
 use crate::call::checks::check_output;
@@ -45,7 +45,8 @@ impl<'a> Request<'a> {
         self.attributes.lower(self.data, self.indices, lowered)
     }
 
-    /// The rows of a call that only moves a few rows, into an output of layout `out`, or a fresh output for `None`.
+    /// The rows of a call that only moves or maps a few rows of a table: into an output of layout `out`, or into a
+    /// fresh output for `None`.
     #[inline(always)]
     pub(super) fn few_rows(&self, out: Option<&Layout>) -> Option<(FewRows, LeadingAxes)> {
         let leading = self.attributes.leading_axes(self.data, self.indices)?;
@@ -80,7 +81,7 @@ impl<'a> Request<'a> {
     }
 }
 
-/// Runs a call that converts nothing, for a request of its types.
+/// Runs a call that converts nothing. The request `planned` has the types of the operands.
 ///
 /// # Errors
 /// The errors of [`Request::plan_into`] for a fixed output, else of [`Request::plan`]; then the errors of the run.
@@ -96,7 +97,7 @@ pub(super) fn run(
     }
 }
 
-/// As [`run`]. The plan stays in place: a move of hundreds of bytes takes longer than a small call.
+/// [`run`] for a fixed output. The plan stays in place: a move of hundreds of bytes takes longer than a small call.
 #[inline(never)]
 fn run_fixed(
     attributes: &dyn IndexAttributes,
@@ -107,12 +108,14 @@ fn run_fixed(
     let request = Request::of(attributes, planned, operands);
     if let Some((rows, _)) = request.few_rows(Some(layout)) {
         // SAFETY: X1: `few_rows` found the rows in the layouts of the operands, and checked that the output is
-        // row-major and has the shape of the result.
+        // row-major and has the shape of the result. The operands have the types of `planned`. Callers request no
+        // conversion.
         return unsafe { exec::run_few_rows(&rows, planned, *operands) }.map(Written::all);
     }
     let made = request.plan_into(layout);
     let Ok(plan) = &made else { return made.map(drop) };
-    // SAFETY: X1: the plan is for the layouts of the operands and of their output. Callers request no conversion.
+    // SAFETY: X1: the plan is for the types and layouts of the operands, and for the layout of their output. Callers
+    // request no conversion.
     unsafe { exec::run_index(plan, *operands) }.map(Written::all)
 }
 
@@ -126,11 +129,13 @@ fn run_resized(
     if let Some((rows, leading)) = request.few_rows(None) {
         let shape = leading.output_shape(request.data, request.indices);
         let len = Shape::checked_len(&shape)?;
-        // SAFETY: X1: `few_rows` found the rows in these layouts; `fill` makes a row-major output of this shape.
+        // SAFETY: X1: `few_rows` found the rows in the layouts of the operands; `fill` makes a row-major output of this
+        // shape. The operands have the types of `planned`. Callers request no conversion.
         return operands.fill(&shape, len, |operands| unsafe { exec::run_few_rows(&rows, planned, operands) });
     }
     let made = request.plan();
     let Ok((plan, layout)) = &made else { return made.map(drop) };
-    // SAFETY: X1: the plan is for these layouts and this row-major output. Callers request no conversion.
+    // SAFETY: X1: the plan is for the types and layouts of the operands, and for this row-major output. Callers request
+    // no conversion.
     operands.fill(plan.output(), layout.len(), |operands| unsafe { exec::run_index(plan, operands) })
 }

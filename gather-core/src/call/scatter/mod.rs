@@ -42,21 +42,23 @@ pub trait ScatterAttributes: Sealed {
     #[doc(hidden)]
     fn op(&self) -> Op;
 
-    /// Checks the attributes against the shapes. Adds to `lowered`, which is empty, the loops and axes of the gather
-    /// from the elements that the scatter writes.
+    /// Checks the attributes against the shapes. Adds to `lowered`, which is empty, the loops and axes of the reverse
+    /// gather: the gather that would read the elements which this scatter writes.
     #[doc(hidden)]
     fn lower(&self, data: &Layout, indices: &Layout, updates: &Layout, lowered: &mut IndexLowered)
     -> Result<(), Error>;
 
-    /// The number of dimensions of indices, if each index names a row along the first axis of data; otherwise `None`.
+    /// The number of leading dimensions of indices that updates share (all but the last dimension of tuples), if each
+    /// index names a row along the first axis of data; otherwise `None`.
     #[doc(hidden)]
     fn rows_by(&self, _data: &Layout, _indices: &Layout) -> Option<usize> {
         None
     }
 }
 
-/// An operator that updates elements of data: [`ScatterElements`](crate::ScatterElements),
-/// [`ScatterNd`](crate::ScatterNd) or the [adjoint](crate::GatherOperator::adjoint) of a gather, by its attributes `A`.
+/// An operator that updates elements of data. The attributes `A` determine the operator:
+/// [`ScatterElements`](crate::ScatterElements), [`ScatterNd`](crate::ScatterNd), or the
+/// [adjoint](crate::GatherOperator::adjoint) of a gather.
 ///
 /// Updates are applied in row-major order of the indices. The result equals the plain loop to the bit, for any number
 /// of threads, at every level and by every method. `R` is a [`Reduction`], or a `&Reducer` of your own.
@@ -75,7 +77,7 @@ pub struct ScatterOperator<A, R = Reduction> {
 }
 
 impl<A> ScatterOperator<A> {
-    /// No reduction; negative indices count from the end, and out-of-range indices are errors.
+    /// The operator without a reduction. Negative indices count from the end, and out-of-range indices are errors.
     pub(crate) fn from_attributes(attributes: A) -> Self {
         ScatterOperator {
             attributes,
@@ -99,10 +101,11 @@ impl<A, R> ScatterOperator<A, R> {
         pub fn include_self(include_self: bool) => self.include_self = include_self;
         /// Whether the old value of an element takes part in the reduction.
         pub fn get_include_self() -> bool => self.include_self;
-        /// Sets whether updates with a negative index are skipped, such as the -1 of a row that is not kept. An index
-        /// at or above the size of its axis stays an error, unless it is [dropped](ScatterOutOfBounds::Drop). If set,
-        /// [`negative_index`](Self::negative_index), [`ScatterOutOfBounds::Clamp`] and [`ScatterOutOfBounds::Wrap`]
-        /// have no effect. A tuple with a negative index is skipped; its other indices are checked.
+        /// Sets whether updates with a negative index are skipped, for lists of slots that mark a row to discard
+        /// with -1. An index at or above the size of its axis stays an error, unless it is
+        /// [dropped](ScatterOutOfBounds::Drop). If set, [`negative_index`](Self::negative_index),
+        /// [`ScatterOutOfBounds::Clamp`] and [`ScatterOutOfBounds::Wrap`] have no effect. A tuple with a negative index
+        /// is skipped; its other indices are checked.
         ///
         /// Cost: one more pass over signed indices; a slow pass if any index is below `-size` of its axis.
         ///
@@ -150,7 +153,7 @@ impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
         let found = |registry: &'static Registry, op, dtype| registry.scatter_kernels(op, dtype, index);
         let kernels = K::kernels(self.registry.0, (op, dtype, Some(index)), || I::scatters(index), found)?;
         let (reducer, values) = reduction.fns(op, dtype)?;
-        // A reduction that replaces ignores the old value.
+        // A reduction that replaces ignores the old value in any case; `true` avoids counts and identities.
         let include_self = self.include_self || reducer.replaces;
         let skips_negative = self.skip_negative;
         let planned =
@@ -271,8 +274,9 @@ fn with_copy<S: Source + ?Sized>(
     <S::Kind as Kind>::Out::check(dtype, updates.dtype())?;
     let original = Original::new(dtype, options, (data.start(), held.borrow()));
     let (indices, updates) = ((indices.start(), ids.borrow()), (updates.start(), changes.borrow()));
-    // SAFETY: V1, V3: all three are sources, each with its own layout, and updates have data's kind and, by `check`,
-    // data type. O1: the output takes elements of data's type, and is borrowed mutably, so that it overlaps no input.
+    // SAFETY: V1, V3: all three are sources, each with its own layout; updates have data's kind, and `check` compared
+    // their data type with data's. O1: the output takes elements of data's type, and is borrowed mutably, so that it
+    // overlaps no input.
     run(&mut unsafe { ScatterOperands::new(indices, updates, Some(original), out.target_of(dtype)?) })
 }
 
@@ -293,7 +297,8 @@ fn in_place<D: Destination + ?Sized>(
     let (start, held) = destination.parts();
     // SAFETY: V1, V3: indices and updates are sources with these layouts; `check` compared the updates' type with the
     // destination's. O1: a destination may be read and written along its own layout, and is borrowed mutably, so that
-    // it overlaps no input. It holds values, or bytes for `Dyn`, whose reductions are built in and take any bytes (Y1).
+    // it overlaps no input. The output is fixed, and holds values. For `Dyn` it holds bytes: reductions of `Dyn` are
+    // built in, and take any bytes (Y1).
     run(&mut unsafe { ScatterOperands::new(indices, updates, None, Target::Fixed(start, held.borrow())) })
 }
 

@@ -21,7 +21,7 @@ use crate::kernels::{Outcome, prefetch};
 use crate::plan::ReducePlan;
 use crate::types::error::Error;
 
-/// Target rows per sort: their entries take 512 KiB of scratch, which fits in the L2 cache.
+/// Preferred number of rows per sort: their entries take 512 KiB of scratch, which fits in the L2 cache.
 const ROWS: usize = (512 << 10) / ENTRIES;
 /// Bytes of an entry, and of its spare entry for `sort`.
 const ENTRIES: usize = 2 * size_of::<Entry>();
@@ -97,7 +97,7 @@ impl GroupRun<'_> {
         let (spare, n) = (first.wrapping_add(len), Cell::new(0));
         // SAFETY: R1: uninitialised lines of this worker, which nothing else uses by the caller's contract.
         let list = unsafe { core::slice::from_raw_parts_mut(first.cast(), len) };
-        // SAFETY: S3: rows are only listed; none is read or written, whatever its type.
+        // SAFETY: S3, S4: the call only lists rows. It reads and writes no row, whatever the type of rows.
         let outcome = unsafe { part.call(Consume::collect(list, &n, self.destination, self.updates)) };
         // SAFETY: R1: `n <= len` entries are listed, and `len` spare entries follow the `len` entries of the list.
         unsafe { spare.write_bytes(0, n.get()) };
@@ -109,7 +109,7 @@ impl GroupRun<'_> {
     /// Reduces listed rows into their destinations.
     ///
     /// # Safety
-    /// X2: no other thread reduces into a destination of `entries`. R1: no other thread uses `worker`.
+    /// X2: no other thread reduces into a destination of `entries`. R1: no other thread uses the record of `worker`.
     unsafe fn reduce(&self, entries: &[Entry], worker: usize) {
         let &GroupRun { plan, destination, updates, scratch } = self;
         let (n, row, level, include_self) = (entries.len(), plan.spec().row, plan.spec().level, plan.include_self);
@@ -149,10 +149,12 @@ impl GroupRun<'_> {
                 // A record counts the row of the destination too, if `include_self`.
                 let (_, uncounted) = RowsJob::split(end - first + usize::from(include_self));
                 let recorded = RecordedRows { records: record, uncounted, ..counted };
-                // SAFETY: A1: a row of the destination, and the worker's record, which has a sum for each element.
+                // SAFETY: A1: a row of the destination, and the worker's record, which has a sum for each element. Only
+                // `fns`, the functions of the record's reduction, are given the job.
                 (fns, unsafe { RowsJob::new(recorded) })
             });
-            // SAFETY: A1: a row of the destination, and a count as its record.
+            // SAFETY: A1: a row of the destination, and a count as its record. Only functions for counts are given the
+            // job.
             let counted = unsafe { RowsJob::new(counted) };
             match (&recorded, &line) {
                 (Some((fns, job)), _) => fns.begin.at(level)(job),
@@ -167,7 +169,8 @@ impl GroupRun<'_> {
                     prefetch(later.destination, row.min(AHEAD_BYTES));
                 }
                 let ends = ends(k);
-                // SAFETY: S1, S2 and K4: a listed row, and its destination or the worker's initialised record.
+                // SAFETY: S1, S2 and K4: a listed row, and its destination or the worker's record, which has begun. S3:
+                // `take` is the plan's function for rows or records.
                 unsafe { pending.push(if records.is_some() { Ends { destination: record, ..ends } } else { ends }) };
             }
             if records.is_some() || divide.is_some() {

@@ -58,7 +58,8 @@ impl<C: CopyRow, I: Index, L: Isa, const PACKED: bool> LevelFn for OnePass<C, I,
 
 const ALL: Outcome = Outcome::complete_if(true);
 
-/// Moves or fills a plane from row `done` of a strip on, whose index is out of range. Incomplete without a fill.
+/// Moves or fills the remainder of a plane, from row `done` of strip `strip` on. The index of that row is out of range.
+/// Without a fill the outcome is incomplete.
 #[cold]
 #[inline(never)]
 fn run_remainder<C: CopyRow, I: Index, L: Isa>(plane: Plane<'_>, strip: usize, done: usize) -> Outcome {

@@ -35,7 +35,7 @@ use crate::types::policy::KernelPolicy;
 /// window does not reach the next moves while it resolves, nor the next indices while it moves (bench `matrix`).
 pub(crate) const CHUNK: usize = 64;
 
-/// Resolves the indices of a job, to -1 if out of range; returns whether one was out of range.
+/// Resolves the indices of a job, to -1 if out of range; returns whether an index was out of range.
 pub(crate) type ResolveFn = fn(&ResolveJob<'_>) -> bool;
 
 /// [`ResolveFn`], compiled for a level.
@@ -57,7 +57,7 @@ pub(crate) type TuplesFn = for<'a> fn(TuplesArgs<'a>) -> bool;
 
 pub(crate) type TuplesArgs<'a> = (&'a TupleJob<'a>, &'a mut dyn FnMut(usize, bool) -> bool);
 
-/// Indices to resolve along an axis, into a buffer with a slot for each.
+/// Indices to resolve along an axis, into a buffer with a slot for each index.
 #[derive(Clone, Copy)]
 pub struct ResolveJob<'p> {
     indices: Indices,
@@ -152,7 +152,8 @@ impl<'p> ChunksJob<'p> {
         ChunksJob(ResolveJob::of(strip, component, out))
     }
 
-    /// The buffer of the positions of a chunk, by the pointer that also writes them.
+    /// The buffer of a chunk's positions: the pointer through which they are written, since a new borrow of the buffer
+    /// would invalidate this pointer.
     #[inline(always)]
     pub(crate) fn buffer(&self) -> *const i32 {
         self.0.out
@@ -191,12 +192,13 @@ impl<'p> ChunksJob<'p> {
     }
 }
 
-/// Contiguous tuples of contiguous components to resolve and sum. Scales are positive: 0 would hide a bad component.
+/// Contiguous tuples of contiguous components to resolve and sum. Scales are positive: scale 0 would hide a component
+/// out of range.
 #[derive(Clone, Copy)]
 pub struct TupleJob<'a> {
     index: *const u8,
     n: usize,
-    /// Tuples per chunk: at least one, if there are any.
+    /// Tuples per chunk: at least 1 if `n > 0`.
     chunk: usize,
     components: &'a [Component],
     policy: KernelPolicy,
@@ -205,7 +207,7 @@ pub struct TupleJob<'a> {
 }
 
 impl<'a> TupleJob<'a> {
-    /// The tuples of a strip, which the plan found adjacent, in chunks of at most [`BLOCK`](BLOCK).
+    /// The tuples of a strip, in chunks of at most [`BLOCK`](BLOCK). The plan has found the tuples adjacent.
     #[inline(always)]
     pub(crate) fn new(strip: &Strip<'a>, chunk: usize, out: [&'a mut Positions; 2]) -> Self {
         let [first, second] = out.map(Positions::as_mut_ptr);
@@ -226,7 +228,8 @@ impl<'a> TupleJob<'a> {
         TupleJob { index, n, chunk, components: &spec.components, policy: spec.policy, out }
     }
 
-    /// The buffers of positions, which alternate, by the pointers that also write them.
+    /// The buffers of chunks' positions, used alternately: the pointers through which they are written, since new
+    /// borrows of the buffers would invalidate these pointers.
     #[inline(always)]
     pub(crate) fn buffers(&self) -> [*const i32; 2] {
         self.out.map(<*mut i32>::cast_const)
@@ -278,7 +281,8 @@ impl<'a> TupleJob<'a> {
         unsafe { positions.store(self.out[0].wrapping_add(at).cast()) };
     }
 
-    /// Resolves one tuple of a chunk, to -1 if a component is out of range; returns whether one is.
+    /// Resolves one tuple of a chunk, to -1 if a component is out of range; returns whether a component is out of
+    /// range.
     #[inline(never)]
     fn resolve_one<I: Index>(&self, at: usize) -> bool {
         debug_assert!(at < self.n && self.n <= self.chunk);
@@ -294,7 +298,7 @@ impl<'a> TupleJob<'a> {
         position.is_none()
     }
 
-    /// Resolves the tuples of a chunk from `done` on one by one; returns whether one was out of range. Few tuples
+    /// Resolves the tuples of a chunk from `done` on one by one; returns whether a tuple was out of range. Few tuples
     /// remain, so one function serves all levels.
     #[inline(never)]
     pub(crate) fn resolve_rest<I: Index>(&self, done: usize) -> bool {
@@ -380,7 +384,7 @@ impl<'a> WideJob<'a> {
     }
 }
 
-/// Resolves the indices of a job, to -1 if out of range; returns whether one was out of range.
+/// Resolves the indices of a job, to -1 if out of range; returns whether an index was out of range.
 #[inline(never)]
 fn resolve_wide<I: Index>(job: WideJob<'_>) -> bool {
     let mut signs = 0;

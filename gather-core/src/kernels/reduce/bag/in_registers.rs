@@ -29,7 +29,7 @@ use crate::types::element::{Element, Unaligned};
 pub(in crate::kernels::reduce) trait InVector<V: SumVector>:
     Accumulate<Item = V::Item, Sum = V::Item>
 {
-    /// The sum of no row.
+    /// The sum before the first row.
     const START: V::Item;
 
     fn add_to(sum: V, row: V) -> V;
@@ -136,7 +136,7 @@ impl<T: InVectors, S: InVector<T::Of256>, M: Accumulate<Item = T>, const WEIGHTE
         }
         match T::narrow::<S, WEIGHTED>(level) {
             Some(narrow) => narrow(bag),
-            // The vectors of the scalar level are shorter.
+            // Rows this short may fill the shorter vectors of the scalar level.
             None => scalar::<InMemory<M, WEIGHTED>>(bag),
         }
     }
@@ -255,7 +255,7 @@ impl<
     const ENDING: usize,
 > AddRows for Panel<S, T, V, L, WEIGHTED, N, ENDING>
 {
-    /// Prefetches all lines of the columns; the last byte may be in one more line than the vectors' starts.
+    /// Prefetches all lines of the columns; the last byte may lie in a line in which no vector starts.
     #[inline(always)]
     fn prefetch(&self, later: *const u8) {
         let per_line = const { LINE / (V::N * size_of::<T>()) };
@@ -417,11 +417,11 @@ impl<
     /// Reduces `columns` of all bags.
     ///
     /// # Panics
-    /// If `columns.len() != self.columns`, or a vector reaches beyond them.
+    /// If `columns.len() != self.columns`, or a vector reaches beyond the columns.
     #[inline(always)]
     fn reduce(mut self, bag: &BagRows<'_>, columns: &Range<usize>) {
         let lanes = <L as Lanes<T, V>>::n(self.lanes).max(<L as Lanes<V::Item, V>>::n(self.lanes));
-        // Two vectors may end farthest: the last one before the last `ENDING`, and the last one.
+        // Two vectors may end farthest: the last vector before the last `ENDING` vectors, and the last vector.
         let first = const { if N == ENDING { N } else { N - ENDING } } - 1;
         let end = self.column(N - 1).max(self.column(first)) + lanes;
         assert!(columns.len() == self.columns && end <= self.columns, "columns of the panel");
