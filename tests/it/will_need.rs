@@ -111,11 +111,13 @@ fn every_list_that_a_call_reads_is_requested_once() {
         ] {
             pages.check(told, count);
         }
-        let mut residency = Residency::new(&codes);
+        // SAFETY: the bytes of numbers.
+        let bytes = unsafe { std::slice::from_raw_parts(scales.as_ptr().cast::<u8>(), size_of_val(&scales[..])) };
+        let mut residency = Residency::new([&codes[..], bytes]);
         pages.check(any.will_need_in(&divided, &ids, &mut residency), count);
         let again = any.will_need_in(&divided, &ids, &mut residency);
         assert_eq!((again.ranges, again.bytes), (0, 0));
-        assert_eq!(gather.will_need_in(&whole, &ids[..1], &mut residency).bytes, 0);
+        assert_eq!(any_of_whole.will_need_in(&whole, &ids[..1], &mut residency).bytes, 0);
         residency.forget();
         pages.check(any.will_need_in(&divided, &ids, &mut residency), count);
     }
@@ -170,9 +172,11 @@ fn bags_of_rows_of_chunks_and_of_tables() {
     let divided = chunks(&parts).unwrap();
     pages.check(sum.will_need(&divided, &bags), 300);
     let plan = sum.plan(&divided, &bags).unwrap();
-    let mut residency = Residency::new(&values);
+    // SAFETY: the bytes of numbers.
+    let bytes = unsafe { std::slice::from_raw_parts(values.as_ptr().cast::<u8>(), size_of_val(&values[..])) };
+    let mut residency = Residency::new([bytes]);
     pages.check(plan.will_need_in(&divided, &bags, &mut residency), 300);
-    assert_eq!(sum.will_need_in(&divided, &bags, &mut residency).bytes, 0);
+    assert_eq!(sum.plan(&divided, &bags).unwrap().will_need_in(&divided, &bags, &mut residency).bytes, 0);
     pages.check(sum.will_need(&DynView::from(&view), &bags), 300);
 
     let plain = FusedRows::plain(view).unwrap();
@@ -229,4 +233,10 @@ fn pages_of_a_file_come_into_memory() {
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
     assert_eq!(resident(), needed);
+    let mut residency = Residency::new([&map[..]]);
+    assert!(residency.look());
+    let (pages, known) = residency.count();
+    assert_eq!((pages, known), (map.len().div_ceil(Pages::BYTES), needed.len()));
+    let plan = Gather::new(0).plan(&table, &ids).unwrap();
+    assert_eq!(plan.will_need_in(&table, &ids, &mut residency).ranges, 0);
 }

@@ -48,15 +48,6 @@ impl<R> BagOperator<R> {
     {
         self.plan(data, bags).map(|plan| plan.will_need(data, bags)).unwrap_or_default()
     }
-
-    /// As [`Self::will_need`], for the pages that are not known to be in memory. Then they are.
-    pub fn will_need_in<S, B>(&self, data: &S, bags: &B, pages: &mut Residency<'_>) -> AdviceStats
-    where
-        S: Source<Kind: BaggedBy<R>> + ?Sized,
-        B: BagsOf<<S::Kind as BagKind>::Weight> + ?Sized,
-    {
-        self.plan(data, bags).map(|plan| plan.will_need_in(data, bags, pages)).unwrap_or_default()
-    }
 }
 
 impl<K: BagKind, I: IndexKind> BagPlan<K, I> {
@@ -70,7 +61,8 @@ impl<K: BagKind, I: IndexKind> BagPlan<K, I> {
         self.request(data, bags, None)
     }
 
-    /// As [`BagPlan::will_need`], for the pages that are not known to be in memory. Then they are.
+    /// As [`BagPlan::will_need`], for pages of files that are not known to be in memory; then they are known. Nothing is
+    /// visited or counted if all pages are known.
     pub fn will_need_in<S, B>(&self, data: &S, bags: &B, pages: &mut Residency<'_>) -> AdviceStats
     where
         S: Source<Kind = K> + ?Sized,

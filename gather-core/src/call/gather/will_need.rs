@@ -36,7 +36,7 @@ impl<A: IndexAttributes> GatherOperator<A> {
     /// rows and ranges requested: 0 without the feature `std`, and on systems other than Unix.
     ///
     /// Cost: one pass over the indices, and a sort of the ranges. Linux takes 256 ranges in a system call, other
-    /// systems one. For a table in memory this time is lost: [`Self::will_need_in`] saves most of it.
+    /// systems one. For a table in memory this time is lost: [`Plan::will_need_in`] saves it.
     ///
     /// ```
     /// use gather_core::{Gather, View};
@@ -62,17 +62,6 @@ impl<A: IndexAttributes> GatherOperator<A> {
     {
         self.plan(data, indices).map(|plan| plan.will_need(data, indices)).unwrap_or_default()
     }
-
-    /// As [`Self::will_need`], for the pages that are not known to be in memory. Then they are.
-    ///
-    /// Cost: one pass over the indices, with a look-up of each row. A plan saves the making of it.
-    pub fn will_need_in<S, X>(&self, data: &S, indices: &X, pages: &mut Residency<'_>) -> AdviceStats
-    where
-        S: Source<Kind: GatheredBy<A>> + ?Sized,
-        X: Source<Kind: IndexKind> + ?Sized,
-    {
-        self.plan(data, indices).map(|plan| plan.will_need_in(data, indices, pages)).unwrap_or_default()
-    }
 }
 
 impl<K: GatherKind, I: IndexKind> Plan<K, I> {
@@ -86,7 +75,8 @@ impl<K: GatherKind, I: IndexKind> Plan<K, I> {
         self.request(data, indices, None)
     }
 
-    /// As [`Plan::will_need`], for the pages that are not known to be in memory. Then they are.
+    /// As [`Plan::will_need`], for pages of files that are not known to be in memory; then they are known. Nothing is
+    /// visited or counted if all pages are known.
     pub fn will_need_in<S, X>(&self, data: &S, indices: &X, pages: &mut Residency<'_>) -> AdviceStats
     where
         S: Source<Kind = K> + ?Sized,
