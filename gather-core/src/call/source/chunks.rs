@@ -58,8 +58,8 @@ pub(in crate::call) struct Chunked<'s> {
 /// another row shape, [`Error::FusedFormatMismatch`], [`Error::PlanBlocksMismatch`], [`Error::RowsNotContiguous`], or
 /// the errors of its parameters, scales and zero points. [`Error::TooManyElements`] for the rows of all chunks.
 ///
-/// A call returns [`Error::ChunkedAxis`] for another axis than 0, and a plan
-/// [`Error::PlanChunksMismatch`] for one chunk in place of several.
+/// A call returns [`Error::ChunkedAxis`] for another axis than 0, and [`Error::RowsNotContiguous`] for an output whose
+/// rows are not contiguous. A plan returns [`Error::PlanChunksMismatch`] for one chunk in place of several.
 ///
 /// # Examples
 /// Three shards, one of them empty, and the ids of the whole table:
