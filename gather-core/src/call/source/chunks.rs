@@ -26,6 +26,13 @@ pub struct ChunksView<'a, K> {
     kind: PhantomData<fn() -> K>,
 }
 
+// SAFETY: elements and the arguments of maps and blocks are only read, and are `Sync`: bounds of `Element`, `MapArgs`
+// and `BlockArgs`. Fused rows are `Sync`. A chunk has no row function, whose arguments need not be.
+unsafe impl<K> Send for ChunksView<'_, K> {}
+
+// SAFETY: as above.
+unsafe impl<K> Sync for ChunksView<'_, K> {}
+
 /// How the rows of a reader are divided: their data type without a row function, and in a call the table.
 #[derive(Clone, Copy)]
 pub(in crate::call) struct Chunked<'s> {
