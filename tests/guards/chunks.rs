@@ -1,4 +1,4 @@
-//! Chunks, each of which ends, or begins, at a page that cannot be touched, as do their parameters, indices and outputs.
+//! Chunks that end, or begin, at a page that cannot be touched, as do their parameters, indices and outputs.
 
 use gather_core::{
     Bags, Codes, Element, EmbeddingBag, Error, FusedFormat, FusedRows, Gather, Given, Par, Reduction, View, ViewMut,
