@@ -2,6 +2,7 @@
 //! every output equals the oracle's.
 
 mod bag;
+mod chunks;
 mod copies;
 mod kernels;
 mod maps;

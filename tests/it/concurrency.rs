@@ -5,8 +5,9 @@ use std::rc::Rc;
 use std::sync::Barrier;
 
 use gather_core::{
-    BatchToSpace, DynTensor, DynView, Error, Explain, Gather, GatherElements, GatherNd, Given, KernelSet, Layout,
-    Level, Map, Method, Par, Plan, RearrangePlan, Registry, Shape, Spec, Tensor, View, ViewMut,
+    BatchToSpace, BlocksView, ChunksView, DynTensor, DynView, Error, Explain, FusedRows, Gather, GatherElements,
+    GatherNd, Given, KernelSet, Layout, Level, Map, Mapped, MappedView, Method, Par, Plan, RearrangePlan, Registry,
+    Residency, Shape, Spec, Tensor, View, ViewMut,
 };
 use rayon::prelude::*;
 use static_assertions::{assert_impl_all, assert_not_impl_any};
@@ -20,6 +21,12 @@ assert_impl_all!(Registry: Send, Sync);
 assert_impl_all!(KernelSet: Send, Sync);
 assert_impl_all!(Map<u8, f32, (f32, u8)>: Send, Sync);
 assert_impl_all!(Given<'static, f32>: Send, Sync);
+assert_impl_all!(ChunksView<'static, f32>: Send, Sync);
+assert_impl_all!(ChunksView<'static, Mapped<u8, f32>>: Send, Sync);
+assert_impl_all!(MappedView<'static, 'static, u8, f32, (f32, u8)>: Send, Sync);
+assert_impl_all!(BlocksView<'static, f32>: Send, Sync);
+assert_impl_all!(FusedRows<'static>: Send, Sync);
+assert_impl_all!(Residency<'static>: Send, Sync);
 assert_impl_all!(Gather: Send, Sync);
 assert_impl_all!(GatherElements: Send, Sync);
 assert_impl_all!(GatherNd: Send, Sync);

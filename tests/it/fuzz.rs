@@ -97,3 +97,8 @@ fn block_quantized_data_on_random_cases() {
 fn fused_rows_on_random_cases() {
     tried("fused", fuzz::fused);
 }
+
+#[test]
+fn chunks_on_random_cases() {
+    tried("chunked", fuzz::chunked);
+}

@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+mod chunks;
 mod space;
 
 use gather_core::{
@@ -36,6 +37,15 @@ pub enum Outcome {
     Failed(String),
     /// The case was not run, for this reason.
     Skipped(&'static str),
+}
+
+/// Whether a case also runs on data that is divided into chunks.
+#[must_use]
+pub fn is_divided(case: &Case) -> bool {
+    let operator = operator(case);
+    let divided =
+        |operator| matches!(operator, Prepared::Ready(operator) if chunks::along_rows(case, &operator).is_some());
+    !case.strict && !case.op.starts_with("scatter") && operator.is_ok_and(divided)
 }
 
 /// Runs a case.
@@ -139,9 +149,12 @@ fn check(case: &Case, operator: &Operator) -> Result<(), String> {
     }
     let typed = operator.run_typed(data, indices)?;
     compare("typed", &case.expected, typed)?;
-    match operator.run_dyn(data, indices)? {
-        Some(erased) => compare("dyn", &case.expected, erased),
-        None => Ok(()),
+    if let Some(erased) = operator.run_dyn(data, indices)? {
+        compare("dyn", &case.expected, erased)?;
+    }
+    match (chunks::along_rows(case, operator), indices) {
+        (Some(gather), Some(indices)) => chunks::check(case, gather, data, indices),
+        _ => Ok(()),
     }
 }
 

@@ -257,6 +257,19 @@ pub fn mixed(seed: u64, at: usize) -> u64 {
     x ^ (x >> 29)
 }
 
+/// Lengths of chunks that sum to `rows`, at random: two or more chunks, some of them empty.
+#[must_use]
+pub fn lengths_of_chunks(rows: usize, seed: u64) -> Vec<usize> {
+    let count = 2 + (mixed(seed, 0) >> 8) as usize % 6;
+    let mut ends: Vec<usize> = (1..count).map(|at| (mixed(seed, at) >> 8) as usize % (rows + 1)).collect();
+    ends.push(rows);
+    // Some ends twice: no row is between them.
+    ends.push(ends[0]);
+    ends.sort_unstable();
+    let mut first = 0;
+    ends.into_iter().map(|end| end - std::mem::replace(&mut first, end)).collect()
+}
+
 /// The values of a type: ordinary ones, and those around its edges.
 ///
 /// # Panics

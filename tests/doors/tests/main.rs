@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod bag;
+mod chunks;
 mod common;
 mod doors;
 mod fused;

@@ -20,8 +20,10 @@
 //! | H18 | more than 2^24 outputs | `sizes` |
 //! | H19 | NaN payloads; misaligned and unaligned views | `outputs` |
 //! | H20 | strides at the ends of their type | `strides` |
+//! | H21 | chunks that overlap, that are very many or very long, whose rows cannot be counted | `chunks` |
 
 mod blocks;
+mod chunks;
 mod inverses;
 mod outputs;
 mod shapes;

@@ -10,7 +10,7 @@ use super::draw::Tuning;
 use super::elements::OWN;
 
 /// The kernels of cases whose types are known at run time.
-static REGISTRY: Registry = Registry::builtin().with(&OWN);
+pub(super) static REGISTRY: Registry = Registry::builtin().with(&OWN);
 
 /// Kinds of data that every operator gathers.
 pub(super) trait ByAll:

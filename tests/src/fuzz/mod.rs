@@ -11,6 +11,8 @@
 mod elements;
 mod bag;
 mod blocks;
+mod chunks;
+mod chunks_converted;
 mod depth;
 mod draw;
 mod fused;
@@ -30,6 +32,7 @@ mod space;
 
 pub use bag::embedding_bag;
 pub use blocks::{batch_to_space, space_to_batch};
+pub use chunks::chunked;
 pub use depth::{depth_to_space, space_to_depth};
 pub use fused::fused;
 pub use gather::gather;

@@ -12,14 +12,14 @@ use crate::oracle::{Dense, Rule, Rules};
 
 /// Some bits among others.
 #[derive(Debug)]
-struct Bits {
+pub(super) struct Bits {
     bytes: Vec<u8>,
     offset: usize,
     valid: Vec<bool>,
 }
 
 impl Bits {
-    fn draw(u: &mut Unstructured<'_>, len: usize) -> Result<Self> {
+    pub(super) fn draw(u: &mut Unstructured<'_>, len: usize) -> Result<Self> {
         let (seed, offset) = (u64::from(u.arbitrary::<u16>()?) << 32, u.int_in_range(0..=70)?);
         let every = *u.choose(&[2, 1, 0, 3, 9])?;
         let valid: Vec<bool> =
@@ -32,7 +32,7 @@ impl Bits {
         Ok(Bits { bytes, offset, valid })
     }
 
-    fn bitmap(&self) -> Bitmap<'_> {
+    pub(super) fn bitmap(&self) -> Bitmap<'_> {
         Bitmap::new(&self.bytes, self.offset, self.valid.len()).expect("as many bits")
     }
 }

@@ -46,7 +46,7 @@ impl BlockFormat {
 }
 
 /// The arguments of blocks in a call, without the type of scales.
-pub(in crate::call) trait BlockArgs {
+pub(in crate::call) trait BlockArgs: Sync {
     /// Compares scales and zero points with the shapes of a plan. Calls `run` with the arguments that the functions of
     /// blocks read (K8), for data of an address and a shape.
     ///

@@ -26,6 +26,13 @@ pub struct ChunksView<'a, K> {
     kind: PhantomData<fn() -> K>,
 }
 
+// SAFETY: elements and the arguments of maps and blocks are only read, and are `Sync`: bounds of `Element`, `MapArgs`
+// and `BlockArgs`. Fused rows are `Sync`. A chunk has no row function, whose arguments need not be.
+unsafe impl<K> Send for ChunksView<'_, K> {}
+
+// SAFETY: as above.
+unsafe impl<K> Sync for ChunksView<'_, K> {}
+
 /// How the rows of a reader are divided: their data type without a row function, and in a call the table.
 #[derive(Clone, Copy)]
 pub(in crate::call) struct Chunked<'s> {
@@ -58,8 +65,8 @@ pub(in crate::call) struct Chunked<'s> {
 /// another row shape, [`Error::FusedFormatMismatch`], [`Error::PlanBlocksMismatch`], [`Error::RowsNotContiguous`], or
 /// the errors of its parameters, scales and zero points. [`Error::TooManyElements`] for the rows of all chunks.
 ///
-/// A call returns [`Error::ChunkedAxis`] for another axis than 0, and a plan
-/// [`Error::PlanChunksMismatch`] for one chunk in place of several.
+/// A call returns [`Error::ChunkedAxis`] for another axis than 0, and [`Error::RowsNotContiguous`] for an output whose
+/// rows are not contiguous. A plan returns [`Error::PlanChunksMismatch`] for one chunk in place of several.
 ///
 /// # Examples
 /// Three shards, one of them empty, and the ids of the whole table:

@@ -11,7 +11,7 @@ use crate::tensor::view::View;
 use crate::types::element::{Element, IsElement};
 
 /// The arguments of a map's parameters in a call, without their types.
-pub(in crate::call) trait MapArgs {
+pub(in crate::call) trait MapArgs: Sync {
     /// The first parameter whose values do not fit. Parameters with one value for all are skipped.
     fn misfit(&self, fits: &dyn Fn(Count) -> bool) -> Option<(usize, Count)>;
 
