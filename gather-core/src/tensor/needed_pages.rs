@@ -82,10 +82,10 @@ impl<'t> Residency<'t> {
             Residency { files, page_log2, first: 0, blocks: Vec::new(), bits: Vec::new(), pages: 0, known: 0 };
         let ranges: Vec<Range<usize>> = new.files.iter().map(|file| new.pages_of(file)).collect();
         let first = ranges.iter().map(|range| range.start >> BLOCK_LOG2).min().unwrap_or(0);
-        let end = ranges.iter().map(|range| (range.end - 1 >> BLOCK_LOG2) + 1).max().unwrap_or(0);
+        let end = ranges.iter().map(|range| ((range.end - 1) >> BLOCK_LOG2) + 1).max().unwrap_or(0);
         new.first = first;
         new.blocks.resize(end - first, Self::NONE);
-        for block in ranges.iter().flat_map(|range| range.start >> BLOCK_LOG2..=range.end - 1 >> BLOCK_LOG2) {
+        for block in ranges.iter().flat_map(|range| range.start >> BLOCK_LOG2..=(range.end - 1) >> BLOCK_LOG2) {
             let entry = &mut new.blocks[block - first];
             if *entry == Self::NONE {
                 *entry = (new.bits.len() / BLOCK_WORDS) as u32;

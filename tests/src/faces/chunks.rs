@@ -71,13 +71,19 @@ where
         let gather = &gather.out_of_bounds(policy);
         let whole = Operator::Gather(*gather).run_typed(data, Some(indices))?;
         let got = Divided { gather, data: &typed }.with_indices(Some(indices))?;
-        let got = got.map(|out| made(&out.shape().to_vec(), Values::from(out.into_vec())));
+        let got = got.map(|out| {
+            let shape = out.shape().to_vec();
+            made(&shape, Values::from(out.into_vec()))
+        });
         agree("chunks", policy, &whole, &got)?;
         if of_case {
             compare("chunks", &case.expected, got)?;
         }
         let got = gather.run(&by_dyn, &indices_dyn);
-        let got = got.map(|out| made(&out.shape().to_vec(), downcast(out, values)));
+        let got = got.map(|out| {
+            let shape = out.shape().to_vec();
+            made(&shape, downcast(out, values))
+        });
         agree("dyn chunks", policy, &whole, &got)?;
         if of_case {
             compare("dyn chunks", &case.expected, got)?;

@@ -26,6 +26,9 @@ use crate::types::op::{Argument, Op};
 use crate::types::policy::Par;
 use crate::types::reduction::Reduction;
 
+/// A function of the plan, the rows and the bags of a table.
+type EachTable<'f> = dyn FnMut((&BagReducePlan, &PreparedBags), ErasedTensor<'_>, &ErasedBags<'_>) + 'f;
+
 type OfTable<'a> = fn(
     &'a BagOperator<Reduction>,
     FusedRow,
@@ -297,7 +300,7 @@ impl PlannedTables {
         &self,
         tables: &[&FusedRows<'_>],
         bags: &[ErasedBags<'_>],
-        each: &mut dyn FnMut((&BagReducePlan, &PreparedBags), ErasedTensor<'_>, &ErasedBags<'_>),
+        each: &mut EachTable<'_>,
     ) -> Result<(), Error> {
         self.check(tables, bags)?;
         let mut read = None;
