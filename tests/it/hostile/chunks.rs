@@ -3,8 +3,8 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use gather_core::{
-    Bags, DynView, EmbeddingBag, Error, Gather, Given, Op, OutOfBounds, Par, Reduction, Residency, Spec, View, ViewMut,
-    chunks, map_kernels, maps,
+    Bags, DynView, EmbeddingBag, Error, Gather, Given, Op, OutOfBounds, Par, Reduction, Spec, View, ViewMut, chunks,
+    map_kernels, maps,
 };
 
 use crate::support::{levels, mixed};
@@ -77,8 +77,7 @@ fn h21_a_hundred_thousand_chunks_of_one_row() {
     for par in [Par::Seq, Par::Threads(3)] {
         assert_eq!(Gather::new(0).par(par).run(&table, &ids).unwrap().as_slice(), expected);
     }
-    let mut pages = Residency::new(&values);
-    let told = Gather::new(0).will_need_in(&table, &ids, &mut pages);
+    let told = Gather::new(0).will_need(&table, &ids);
     assert!(told.rows == if cfg!(unix) { 50_000 } else { 0 } && told.ranges <= 1, "{told:?}");
     // Chunks of very unequal lengths: the guide to the chunks leads to many at once.
     let row = [1u32, 2];
