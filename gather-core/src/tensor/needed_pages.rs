@@ -394,7 +394,7 @@ mod tests {
         };
         assert_eq!([advised(&[0, 4]), advised(&[4, 0]), advised(&[3]), advised(&[3, 4])], [4, 0, 2, 0]);
         // Pages 8 and 9 are in no file; then all pages are known.
-        assert_eq!([advised(&[8]), advised(&[6]), advised(&[1]), advised(&[0])], [0, 2, 1, usize::MAX]);
+        assert_eq!([advised(&[8]), advised(&[6]), advised(&[1]), advised(&[0])], [0, 2, 2, usize::MAX]);
         assert_eq!(residency.count(), (8, 8));
         residency.forget();
         assert_eq!(residency.count(), (8, 0));

@@ -48,7 +48,7 @@ pub(in crate::call) struct Chunked<'s> {
 /// Chunks are sources of one type: [`View`](crate::View)s, [`DynView`](crate::DynView)s, maps with parameters of their
 /// own ([`View::map`](crate::View::map)), blocks with scales of their own ([`View::blocks`](crate::View::blocks)), or
 /// [fused rows](crate::FusedRows::to). Rows have one shape and are contiguous; chunks have any number of rows, also 0,
-/// and any row stride. `Given::PerRow` has a value for each row of its chunk.
+/// and any row stride; blocks are row-major. `Given::PerRow` has a value for each row of its chunk.
 ///
 /// [`Gather`](crate::Gather) along axis 0 reads chunks, also [with nulls](crate::GatherOperator::nullable) and by
 /// [row functions](ChunksView::rows), and [`EmbeddingBag`](crate::EmbeddingBag) reads chunks of elements and of maps.
