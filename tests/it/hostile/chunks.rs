@@ -3,11 +3,15 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use gather_core::{
-    Bags, DynView, EmbeddingBag, Error, Gather, Given, Op, OutOfBounds, Par, Reduction, Spec, View, ViewMut, chunks,
+    Bags, EmbeddingBag, Error, Gather, Given, Op, OutOfBounds, Par, Reduction, Spec, View, ViewMut, chunks,
     map_kernels, maps,
 };
 
 use crate::support::{levels, mixed};
+
+/// Whether the system takes requests for pages.
+#[cfg(target_pointer_width = "64")]
+const ASKED: bool = cfg!(all(unix, not(miri)));
 
 /// Numbers of which each row of `width` differs.
 fn numbers(rows: usize, width: usize) -> Vec<u32> {
@@ -40,6 +44,7 @@ fn h21_chunks_may_share_memory() {
 }
 
 #[test]
+#[cfg(target_pointer_width = "64")]
 fn h21_chunks_of_one_row_many_times() {
     const MANY: usize = 1 << 40;
     let values = numbers(4, 20);
@@ -56,7 +61,7 @@ fn h21_chunks_of_one_row_many_times() {
         assert_eq!(plan.run(&table, &ids).unwrap().as_slice(), expected);
     }
     let told = Gather::new(0).will_need(&table, &ids);
-    assert!(told.rows == if cfg!(unix) { 100 } else { 0 } && told.ranges <= 1, "{told:?}");
+    assert!(told.rows == if ASKED { 100 } else { 0 } && told.ranges <= 1, "{told:?}");
     let refused = Gather::new(0).run(&table, &[0, 3 * MANY + 1]).unwrap_err();
     assert!(matches!(refused, Error::IndexOutOfRange { position: 1, dim, .. } if dim == 3 * MANY + 1), "{refused}");
     // Every sum is of one row, a million times.
@@ -67,6 +72,7 @@ fn h21_chunks_of_one_row_many_times() {
 }
 
 #[test]
+#[cfg(target_pointer_width = "64")]
 fn h21_a_hundred_thousand_chunks_of_one_row() {
     const MANY: usize = 100_000;
     let values = numbers(MANY, 2);
@@ -78,7 +84,7 @@ fn h21_a_hundred_thousand_chunks_of_one_row() {
         assert_eq!(Gather::new(0).par(par).run(&table, &ids).unwrap().as_slice(), expected);
     }
     let told = Gather::new(0).will_need(&table, &ids);
-    assert!(told.rows == if cfg!(unix) { 50_000 } else { 0 } && told.ranges <= 1, "{told:?}");
+    assert!(told.rows == if ASKED { 50_000 } else { 0 } && told.ranges <= 1, "{told:?}");
     // Chunks of very unequal lengths: the guide to the chunks leads to many at once.
     let row = [1u32, 2];
     let mut parts: Vec<_> = parts[..1000].to_vec();
@@ -96,6 +102,7 @@ fn h21_a_hundred_thousand_chunks_of_one_row() {
 }
 
 #[test]
+#[cfg(target_pointer_width = "64")]
 fn h21_more_rows_than_can_be_counted() {
     let values = numbers(2, 3);
     let too_many = |error| matches!(error, Error::TooManyElements { .. });
@@ -104,7 +111,7 @@ fn h21_more_rows_than_can_be_counted() {
     for (rows, width, chunks_of) in [(isize::MAX as usize, 1, 3), (isize::MAX as usize / 3, 3, 2), (1 << 61, 3, 2)] {
         let parts = vec![many(rows, width); chunks_of];
         assert!(too_many(chunks(&parts).map(drop).unwrap_err()), "{rows} x {width}");
-        let parts: Vec<_> = parts.iter().map(DynView::from).collect();
+        let parts: Vec<_> = parts.iter().map(gather_core::DynView::from).collect();
         assert!(too_many(chunks(&parts).map(drop).unwrap_err()), "{rows} x {width}, at run time");
         assert!(chunks(&parts[..1]).is_ok());
     }
@@ -195,6 +202,7 @@ map_kernels! {
 }
 
 #[test]
+#[cfg_attr(target_family = "wasm", ignore = "needs panics that unwind")]
 fn h21_a_map_that_panics_in_a_chunk() {
     let codes: Vec<u8> = (0..=255).collect();
     let parts: Vec<_> = codes.chunks(8).map(|rows| View::new(rows, &[2, 4]).unwrap()).collect();
@@ -243,6 +251,7 @@ fn h21_each_chunk_has_a_map_of_its_own() {
 }
 
 #[test]
+#[cfg_attr(target_family = "wasm", ignore = "needs threads")]
 fn h21_a_thousand_chunks_on_three_threads() {
     let lengths: Vec<usize> = (0..1000).map(|at| (mixed(5, at) >> 9) as usize % 40).collect();
     let rows = lengths.iter().sum::<usize>();
@@ -295,3 +304,9 @@ fn h21_a_thousand_chunks_on_three_threads() {
         }
     });
 }
+
+gather_tests::needs_64_bits!(
+    h21_chunks_of_one_row_many_times,
+    h21_a_hundred_thousand_chunks_of_one_row,
+    h21_more_rows_than_can_be_counted,
+);

@@ -64,26 +64,19 @@ where
     let typed = typed.map_err(|error| error.to_string())?;
     let by_dyn = by_dyn.map_err(|error| error.to_string())?;
     let indices_dyn = erased(indices)?.ok_or("indices that are strings")?;
-    let made =
-        |shape: &[usize], values| TensorData { dtype: data.dtype.clone(), shape: shape.to_vec(), values: Some(values) };
+    let made = |shape, values| TensorData { dtype: data.dtype.clone(), shape, values: Some(values) };
     for &policy in OutOfBounds::ALL {
         let of_case = policy == gather.get_out_of_bounds();
         let gather = &gather.out_of_bounds(policy);
         let whole = Operator::Gather(*gather).run_typed(data, Some(indices))?;
         let got = Divided { gather, data: &typed }.with_indices(Some(indices))?;
-        let got = got.map(|out| {
-            let shape = out.shape().to_vec();
-            made(&shape, Values::from(out.into_vec()))
-        });
+        let got = got.map(|out| made(out.shape().to_vec(), Values::from(out.into_vec())));
         agree("chunks", policy, &whole, &got)?;
         if of_case {
             compare("chunks", &case.expected, got)?;
         }
         let got = gather.run(&by_dyn, &indices_dyn);
-        let got = got.map(|out| {
-            let shape = out.shape().to_vec();
-            made(&shape, downcast(out, values))
-        });
+        let got = got.map(|out| made(out.shape().to_vec(), downcast(out, values)));
         agree("dyn chunks", policy, &whole, &got)?;
         if of_case {
             compare("dyn chunks", &case.expected, got)?;
