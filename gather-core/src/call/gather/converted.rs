@@ -211,8 +211,12 @@ impl<'a> Converter<'a> {
     /// The number of results of a row of `elements`.
     pub(super) fn results(&self, elements: usize) -> usize {
         let numbers = self.numbers(elements);
-        let per_result = self.decoder.map_or(1, |decoder| self.made.size() / decoder.size);
-        self.function().map_or(numbers / per_result.max(1), |function| function.results(numbers))
+        if let Some(function) = self.function() {
+            return function.results(numbers);
+        }
+        // Chunks keep the arrays that a map makes; arrays of blocks are written as numbers.
+        let array = self.reader.chunks.zip(self.decoder).map_or(1, |(chunks, of)| chunks.dtype.size() / of.size);
+        numbers / array.max(1)
     }
 
     pub(super) fn makes_one(&self) -> bool {
