@@ -410,3 +410,36 @@ fn what_is_refused() {
     assert!(Gather::new(0).run_into(&divided, &[0i64, 1], &mut ViewMut::new(&mut out, &[1, 3]).unwrap()).is_err());
     assert_eq!(out, [7.0; 3]);
 }
+
+/// An element aligned beyond a cache line.
+#[derive(Clone, Copy, Debug, PartialEq, Element)]
+#[repr(C, align(128))]
+struct Lines([u16; 64]);
+
+row_kernels! {
+    static FIRST_OF_LINES = |row: &[Lines]| -> u32 {
+        assert!(row.as_ptr().is_aligned());
+        row.iter().map(|lines| u32::from(lines.0[0])).sum()
+    };
+}
+
+#[test]
+fn rows_aligned_beyond_a_line_are_aligned_in_the_scratch() {
+    let lines = [3u16, 5, 7, 9, 11, 13].map(|first| Lines([first; 64]));
+    let parts = [View::new(&lines[..2], &[1, 2]).unwrap(), View::new(&lines[2..], &[2, 2]).unwrap()];
+    for par in [Par::Seq, Par::Threads(3)] {
+        let table = chunks(&parts).unwrap().rows(&FIRST_OF_LINES, ());
+        assert_eq!(Gather::new(0).par(par).run(&table, &[2u8, 0, 1]).unwrap().as_slice(), [24, 8, 16]);
+    }
+}
+
+#[test]
+fn specs_of_chunks_are_checked_as_chunks_are() {
+    let spec = |size| Spec::<u8>::new(&[4, 8]).unwrap().blocks::<f32>(Codes::Bits4, size).chunks(2);
+    for size in [0, 1, 24] {
+        let error = Gather::new(0).plan(&spec(size), &[0u8]).map(drop).unwrap_err();
+        assert!(matches!(error, Error::BlockSizeOutOfRange { .. }), "{error}");
+    }
+    let wide = View::<f64>::new(&[], &[1, 0, 1 << 60]).unwrap();
+    assert_eq!(Gather::new(0).run(&chunks(&[wide.clone(), wide]).unwrap(), &[1u8]).unwrap().shape(), [1, 0, 1 << 60]);
+}

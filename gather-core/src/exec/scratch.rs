@@ -62,7 +62,7 @@ impl<'a> WorkerScratch<'a> {
         let Some(decoded) = plan.decoded() else { return Ok(None) };
         // On an axis without elements no row is read.
         let reads = plan.axes().iter().all(|axis| axis.dim > 0);
-        Self::new(if reads { decoded.rows.saturating_mul(decoded.stride) } else { 0 }, workers, &[]).map(Some)
+        Self::new(if reads { decoded.bytes() } else { 0 }, workers, &[]).map(Some)
     }
 
     /// Bytes of each worker.

@@ -55,10 +55,8 @@ pub struct AdviceStats {
 pub struct Residency<'t> {
     files: Vec<&'t [u8]>,
     page_log2: u32,
-    /// The block of pages with the lowest address.
-    first: usize,
-    /// `blocks[b]` is the number of block `first + b` in `bits`; [`Residency::NONE`] without a page of a file.
-    blocks: Vec<u32>,
+    /// The blocks with pages of files, ascending: block `b` has pages `b << BLOCK_LOG2..(b + 1) << BLOCK_LOG2`.
+    blocks: Vec<usize>,
     /// A bit for each page of these blocks: whether it is known, or in no file.
     bits: Vec<u64>,
     /// The number of pages of files, and of known ones.
@@ -71,27 +69,17 @@ const BLOCK_LOG2: u32 = 15;
 const BLOCK_WORDS: usize = 1 << (BLOCK_LOG2 - 6);
 
 impl<'t> Residency<'t> {
-    const NONE: u32 = u32::MAX;
-
     /// The pages of files, given as the bytes of their mappings; no page is known yet.
     #[must_use]
     pub fn new(files: impl IntoIterator<Item = &'t [u8]>) -> Self {
         let page_log2 = page_size().map_or(12, usize::trailing_zeros);
         let files: Vec<&[u8]> = files.into_iter().filter(|file| !file.is_empty()).collect();
-        let mut new =
-            Residency { files, page_log2, first: 0, blocks: Vec::new(), bits: Vec::new(), pages: 0, known: 0 };
+        let mut new = Residency { files, page_log2, blocks: Vec::new(), bits: Vec::new(), pages: 0, known: 0 };
         let ranges: Vec<Range<usize>> = new.files.iter().map(|file| new.pages_of(file)).collect();
-        let first = ranges.iter().map(|range| range.start >> BLOCK_LOG2).min().unwrap_or(0);
-        let end = ranges.iter().map(|range| ((range.end - 1) >> BLOCK_LOG2) + 1).max().unwrap_or(0);
-        new.first = first;
-        new.blocks.resize(end - first, Self::NONE);
-        for block in ranges.iter().flat_map(|range| range.start >> BLOCK_LOG2..=(range.end - 1) >> BLOCK_LOG2) {
-            let entry = &mut new.blocks[block - first];
-            if *entry == Self::NONE {
-                *entry = (new.bits.len() / BLOCK_WORDS) as u32;
-                new.bits.resize(new.bits.len() + BLOCK_WORDS, u64::MAX);
-            }
-        }
+        new.blocks = ranges.iter().flat_map(|of| of.start >> BLOCK_LOG2..=(of.end - 1) >> BLOCK_LOG2).collect();
+        new.blocks.sort_unstable();
+        new.blocks.dedup();
+        new.bits.resize(new.blocks.len() * BLOCK_WORDS, u64::MAX);
         // Bits of pages in files are cleared, and counted.
         new.forget();
         (new.pages, new.known) = (new.known.wrapping_neg(), 0);
@@ -119,9 +107,8 @@ impl<'t> Residency<'t> {
     /// The word of a page in `bits`, and its bit; `None` for a page in no block.
     #[inline]
     fn bit(&self, page: usize) -> Option<(usize, u64)> {
-        let block = *self.blocks.get((page >> BLOCK_LOG2).wrapping_sub(self.first))?;
-        let word = block as usize * BLOCK_WORDS + (page >> 6) % BLOCK_WORDS;
-        (block != Self::NONE).then_some((word, 1 << (page % 64)))
+        let block = self.blocks.binary_search(&(page >> BLOCK_LOG2)).ok()?;
+        Some((block * BLOCK_WORDS + (page >> 6) % BLOCK_WORDS, 1 << (page % 64)))
     }
 
     /// Sets whether a page is known.
@@ -133,17 +120,14 @@ impl<'t> Residency<'t> {
         self.known = self.known.wrapping_add(usize::from(known)).wrapping_sub(usize::from(was));
     }
 
-    /// Marks pages; returns whether all of them were known, or in no file.
+    /// Marks a page; returns whether it was known, or in no file.
     #[inline]
-    fn mark(&mut self, pages: Range<usize>) -> bool {
-        let mut known = true;
-        for page in pages {
-            if self.bit(page).is_some_and(|(word, bit)| self.bits[word] & bit == 0) {
-                self.set(page, true);
-                known = false;
-            }
+    fn mark(&mut self, page: usize) -> bool {
+        let is_new = self.bit(page).is_some_and(|(word, bit)| self.bits[word] & bit == 0);
+        if is_new {
+            self.set(page, true);
         }
-        known
+        !is_new
     }
 }
 
@@ -184,9 +168,18 @@ impl<'r, 't> PageRequests<'r, 't> {
     pub(crate) fn add(&mut self, start: usize, bytes: usize) {
         let end = start.saturating_add(bytes.max(1));
         let (first, end) = (start >> self.page_log2, ((end - 1) >> self.page_log2) + 1);
-        if self.residency.as_mut().is_some_and(|residency| residency.mark(first..end)) {
-            return;
+        if self.residency.is_none() {
+            return self.push(first, end);
         }
+        for page in first..end {
+            if self.residency.as_mut().is_some_and(|residency| !residency.mark(page)) {
+                self.push(page, page + 1);
+            }
+        }
+    }
+
+    #[inline]
+    fn push(&mut self, first: usize, end: usize) {
         if let Some(last) = self.ranges.last_mut()
             && last.0 <= first
             && first <= last.1
@@ -228,11 +221,12 @@ impl<'r, 't> PageRequests<'r, 't> {
     fn flush(&mut self) {
         self.merge();
         let mut together: SmallVec<[Range<usize>; AT_ONCE]> = SmallVec::new();
+        let mut takes_several = true;
         for ranges in self.ranges.chunks(AT_ONCE) {
             together.clear();
             together.extend(ranges.iter().map(|&(first, end)| first << self.page_log2..end << self.page_log2));
-            // The call takes longer than a few others.
-            let accepted = if together.len() < FEW { 0 } else { request_together(&together) };
+            let accepted = if takes_several && together.len() >= FEW { request_together(&together) } else { 0 };
+            takes_several &= accepted > 0;
             for (at, range) in together.iter().enumerate() {
                 if at < accepted || request(range) {
                     self.advised.ranges += 1;
@@ -313,7 +307,8 @@ const AT_ONCE: usize = 256;
 const FEW: usize = 4;
 
 /// Requests up to [`AT_ONCE`] ranges of whole pages by one system call. Returns the number of ranges that the system
-/// accepted; it stops at the first that it refuses. 0 without the call, which Linux 5.10 has.
+/// accepted; it stops at the first that it refuses. 0 without the call, which Linux 5.10 has, and many releases only
+/// for privileged processes.
 #[cfg(all(feature = "std", target_os = "linux", target_pointer_width = "64", not(miri)))]
 fn request_together(ranges: &[Range<usize>]) -> usize {
     use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -392,9 +387,9 @@ mod tests {
             rows.iter().for_each(|&row| requests.add(memory[first + row * page..].as_ptr().addr(), 2 * page));
             requests.finish().bytes / page
         };
-        assert_eq!([advised(&[0, 4]), advised(&[4, 0]), advised(&[3]), advised(&[3, 4])], [4, 0, 2, 0]);
+        assert_eq!([advised(&[0, 4]), advised(&[4, 0]), advised(&[3]), advised(&[3, 4])], [4, 0, 1, 0]);
         // Pages 8 and 9 are in no file; then all pages are known.
-        assert_eq!([advised(&[8]), advised(&[6]), advised(&[1]), advised(&[0])], [0, 2, 2, usize::MAX]);
+        assert_eq!([advised(&[8]), advised(&[6]), advised(&[1]), advised(&[0])], [0, 2, 1, usize::MAX]);
         assert_eq!(residency.count(), (8, 8));
         residency.forget();
         assert_eq!(residency.count(), (8, 0));

@@ -22,7 +22,8 @@ use crate::types::error::Error;
 impl<R> BagOperator<R> {
     /// Asks the system for the pages that a call on these bags will read, as
     /// [`Gather::will_need`](crate::GatherOperator::will_need) does: rows with their scales or parameters, in each
-    /// chunk or table. Skipped rows are left out.
+    /// chunk or table. Skipped rows are left out; an index out of range that is an error counts as row 0, and the
+    /// default row as read.
     ///
     /// ```
     /// use gather_core::{Bags, EmbeddingBag, Reduction, View};

@@ -237,7 +237,7 @@ impl<'a> Converter<'a> {
 
     /// The decoding of rows of `elements` before a row function.
     pub(super) fn decoding(&self, elements: usize) -> Option<DecodeLayout> {
-        self.first().map(|decoder| DecodeLayout::new(self.numbers(elements), decoder.size))
+        self.first().map(|decoder| DecodeLayout::new(self.numbers(elements), decoder.size, decoder.made.align()))
     }
 
     /// The shape of results if elements are gathered into `output`, which ends with `row`; `None` if unchanged.
@@ -385,7 +385,10 @@ pub(super) fn check_data(op: &ErasedGather<'_>, reader: &Reader<'_>) -> Result<(
 #[inline(always)]
 pub(super) fn check_axis(op: &ErasedGather<'_>, reader: &Reader<'_>) -> Result<(), Error> {
     match reader.format {
-        _ if reader.chunks.is_some() => chunks::check_axis(op.attributes.dims_before_row(reader.layout)?),
+        _ if reader.chunks.is_some() => {
+            check_data(op, reader)?;
+            chunks::check_axis(op.attributes.dims_before_row(reader.layout)?)
+        }
         Format::Fused(_) => fused::check_axis(op, reader.layout),
         _ => check_data(op, reader),
     }

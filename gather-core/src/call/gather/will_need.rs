@@ -35,8 +35,8 @@ impl<A: IndexAttributes> GatherOperator<A> {
     /// are dropped, and indices out of range are skipped. Data outside mapped files is left as it is. The result counts
     /// rows and ranges requested: 0 without the feature `std`, and on systems other than Unix.
     ///
-    /// Cost: one pass over the indices, and a sort of the ranges. Linux takes 256 ranges in a system call, other
-    /// systems one. For a table in memory this time is lost: [`Plan::will_need_in`] saves it.
+    /// Cost: one pass over the indices, and a sort of the ranges. Some releases of Linux take 256 ranges in a system
+    /// call, other systems one. For a table in memory this time is lost: [`Plan::will_need_in`] saves it.
     ///
     /// ```
     /// use gather_core::{Gather, View};

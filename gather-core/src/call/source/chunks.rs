@@ -55,18 +55,22 @@ pub(in crate::call) struct Chunked<'s> {
 /// Results equal the call on one tensor that has all rows, to the bit. A plan runs on chunks of other lengths too, if
 /// their sum is the planned one; a plan for one chunk with rows runs on one.
 ///
-/// Cost: `chunks` allocates two lists of one entry per chunk, and compares layouts and parameters once for all calls. A
+/// Cost: `chunks` allocates three lists of a few entries per chunk, and the scales of each chunk of blocks, and compares layouts and parameters once for all calls. A
 /// call finds the chunk of each index in constant time if chunks have equal lengths, else in a search of few of them;
 /// with one chunk, it is the call on the chunk itself.
 ///
 /// # Errors
 /// [`Error::NoChunks`]. Then for the first chunk that does not fit [`Error::InChunk`] with its number and
-/// [`Error::DTypeMismatch`], [`Error::RankOutOfRange`], [`Error::BlockSizeOutOfRange`], [`Error::ShapeMismatch`] for
-/// another row shape, [`Error::FusedFormatMismatch`], [`Error::PlanBlocksMismatch`], [`Error::RowsNotContiguous`], or
-/// the errors of its parameters, scales and zero points. [`Error::TooManyElements`] for the rows of all chunks.
+/// [`Error::DTypeMismatch`], [`Error::RankOutOfRange`], [`Error::ShapeMismatch`] for another row shape, for fused rows
+/// in bytes, [`Error::FusedFormatMismatch`], [`Error::BlockSizeOutOfRange`], [`Error::PlanBlocksMismatch`],
+/// [`Error::RowsNotContiguous`], or the errors of [`View::map`](crate::View::map) and
+/// [`View::blocks`](crate::View::blocks) for its data and parameters. [`Error::TooManyElements`] for the rows of the
+/// chunks so far.
 ///
-/// A call returns [`Error::ChunkedAxis`] for another axis than 0, and [`Error::RowsNotContiguous`] for an output whose
-/// rows are not contiguous. A plan returns [`Error::PlanChunksMismatch`] for one chunk in place of several.
+/// A call on several chunks returns [`Error::ChunkedAxis`] for another axis than 0, [`Error::RowsNotContiguous`] for an
+/// output whose rows are not contiguous, [`Error::Misaligned`] for an output of a type known at run time, and
+/// [`Error::MethodUnavailable`] for any method but `Direct`, `Blocks` and `Streamed`. A plan returns
+/// [`Error::PlanChunksMismatch`] for one chunk in place of several.
 ///
 /// # Examples
 /// Three shards, one of them empty, and the ids of the whole table:
@@ -126,7 +130,7 @@ where
         return Ok(ChunksView { layout: one.layout.clone(), one, table: None, kind: PhantomData });
     }
     let layout = Layout::contiguous(&whole(table.rows(), &first))?;
-    table.finish(layout.strides()[0] as usize * size_in);
+    table.finish((layout.strides()[0] as usize).wrapping_mul(size_in));
     Ok(ChunksView { layout, one: first, table: Some(table), kind: PhantomData })
 }
 

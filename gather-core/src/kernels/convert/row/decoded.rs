@@ -34,16 +34,24 @@ pub(crate) struct DecodeLayout {
     pub(crate) numbers: usize,
     /// Maximum rows decoded at a time.
     pub(crate) rows: usize,
-    /// Bytes between rows of the scratch, a multiple of `LINE`.
+    /// Bytes between rows of the scratch, a multiple of `align`.
     pub(crate) stride: usize,
+    /// The alignment of each row, at least `LINE`.
+    align: usize,
 }
 
 impl DecodeLayout {
-    /// The layout of rows of numbers of `size` bytes.
-    pub(crate) fn new(numbers: usize, size: usize) -> Self {
-        let stride = numbers.saturating_mul(size).div_ceil(LINE).saturating_mul(LINE);
+    /// The layout of rows of numbers of `size` bytes, aligned to `align`.
+    pub(crate) fn new(numbers: usize, size: usize, align: usize) -> Self {
+        let align = align.max(LINE);
+        let stride = numbers.saturating_mul(size).div_ceil(align).saturating_mul(align);
         let rows = DECODED.checked_div(stride).unwrap_or(1).clamp(1, MOST_DECODED);
-        DecodeLayout { numbers, rows, stride }
+        DecodeLayout { numbers, rows, stride, align }
+    }
+
+    /// Bytes of the scratch, which is aligned to `LINE`: its first row is aligned to `align`.
+    pub(crate) fn bytes(&self) -> usize {
+        self.rows.saturating_mul(self.stride).saturating_add(self.align - LINE)
     }
 }
 
@@ -65,7 +73,8 @@ impl<'a> DecodingJob<'a> {
     pub(crate) unsafe fn new(args: &IndexArgs<'a>, decoded: DecodeLayout, scratch: *mut u8) -> Self {
         // SAFETY: K8: by the caller's contract, the params are `DecodedRowParams`.
         let given = unsafe { *conversion_args(args).given.cast::<DecodedRowParams<'a>>() };
-        DecodingJob { given, decoded, scratch }
+        let skipped = scratch.addr().next_multiple_of(decoded.align) - scratch.addr();
+        DecodingJob { given, decoded, scratch: scratch.wrapping_add(skipped) }
     }
 
     #[inline(always)]
