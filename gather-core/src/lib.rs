@@ -9,7 +9,7 @@
 //! | [`view.rows(..)`](View::rows): each row computed | `Gather` | | |
 //! | [`fused.to::<f32>()`](FusedRows::to): rows that hold their scale | `Gather` | yes | |
 //! | [`codes.blocks(..)`](View::blocks): a scale for each block | yes | | |
-//! | [`chunks(&[..])?`](chunks()): row ranges of one of these sources as one table | yes | yes, but of blocks and fused rows | |
+//! | [`chunks(&[..])?`](chunks()): row ranges of one of these sources as one table | yes | elements and maps | |
 //! | [`tables::<f32>(..)?`](tables()): several tables at once | | yes | |
 //!
 //! - **Gathers**: [`Gather`] takes rows along an axis, [`GatherElements`] and [`GatherNd`] take elements; with

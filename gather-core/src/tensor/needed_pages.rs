@@ -11,6 +11,8 @@ use core::ops::Range;
 
 use smallvec::SmallVec;
 
+use crate::types::declare::debug_by;
+
 /// The rows and ranges requested by [`will_need`](crate::Gather::will_need).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -51,7 +53,7 @@ pub struct AdviceStats {
 ///     Ok(())
 /// }
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Residency<'t> {
     files: Vec<&'t [u8]>,
     page_log2: u32,
@@ -64,16 +66,19 @@ pub struct Residency<'t> {
     known: usize,
 }
 
+debug_by!(self: ['t] Residency<'t> { files: self.files.len(), pages: self.pages, known: self.known });
+
 /// Pages of a block, and words of its bits.
 const BLOCK_LOG2: u32 = 15;
 const BLOCK_WORDS: usize = 1 << (BLOCK_LOG2 - 6);
 
 impl<'t> Residency<'t> {
-    /// The pages of files, given as the bytes of their mappings; no page is known yet.
+    /// The pages of files, given as their mappings or as bytes; no page is known yet. Name every file that a call reads,
+    /// also the files of scales: pages of others are not requested.
     #[must_use]
-    pub fn new(files: impl IntoIterator<Item = &'t [u8]>) -> Self {
+    pub fn new<F: AsRef<[u8]> + ?Sized + 't>(files: impl IntoIterator<Item = &'t F>) -> Self {
         let page_log2 = page_size().map_or(12, usize::trailing_zeros);
-        let files: Vec<&[u8]> = files.into_iter().filter(|file| !file.is_empty()).collect();
+        let files: Vec<&[u8]> = files.into_iter().map(F::as_ref).filter(|file| !file.is_empty()).collect();
         let mut new = Residency { files, page_log2, blocks: Vec::new(), bits: Vec::new(), pages: 0, known: 0 };
         let ranges: Vec<Range<usize>> = new.files.iter().map(|file| new.pages_of(file)).collect();
         new.blocks = ranges.iter().flat_map(|of| of.start >> BLOCK_LOG2..=(of.end - 1) >> BLOCK_LOG2).collect();
@@ -253,7 +258,8 @@ fn page_size() -> Option<usize> {
 
 impl Residency<'_> {
     /// Asks the system which pages are in memory, and knows these and no others. Returns whether the system said so:
-    /// Linux does. It reports every page as in memory of a file that the process may not write.
+    /// Linux does. But if the process lacks the permission to write a file, Linux reports all pages of the file as in
+    /// memory, however it is mapped: do not look then.
     ///
     /// Cost: some 4 ns a page.
     pub fn look(&mut self) -> bool {
@@ -393,7 +399,7 @@ mod tests {
         assert_eq!(residency.count(), (8, 8));
         residency.forget();
         assert_eq!(residency.count(), (8, 0));
-        let empty = Residency::new([]);
+        let empty = Residency::new::<[u8]>([]);
         assert_eq!((empty.count(), empty.bit(5)), ((0, 0), None));
     }
 }

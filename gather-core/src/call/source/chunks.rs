@@ -180,7 +180,8 @@ debug_by!(self: [K] ChunksView<'_, K> { dtype: self.one.dtype, shape: self.layou
 
 impl<K: ChunkKind + RowKind> ChunksView<'_, K> {
     /// Computes a [`RowFunction`](crate::RowFunction) of each row that [`Gather`](crate::Gather) names, as
-    /// [`View::rows`](crate::View::rows) does on one table. `Given::PerRow` has a value for each row of all chunks.
+    /// [`View::rows`](crate::View::rows) does on one table. `Given::PerRow` has a value for each row of all chunks. Takes
+    /// the table: [`chunks`] makes another for other calls.
     ///
     /// Cost: as [`View::rows`](crate::View::rows), plus copying or converting each row into a buffer in the first-level
     /// cache. A call allocates a buffer per thread: at most 4 KiB, or a longer row.
