@@ -30,8 +30,8 @@ use crate::types::reduction::Reduction;
 #[diagnostic::on_unimplemented(
     message = "bags do not reduce rows of `{Self}`",
     label = "not reduced in bags",
-    note = "bags take elements, what a map makes of them, chunks of these, fused rows and `tables`; of a map the results \
-            are built-in numbers, `bool`, or arrays of them"
+    note = "bags take elements, what a map makes of them, fused rows and `tables`; of a map the results are built-in \
+            numbers, `bool`, or arrays of them"
 )]
 pub trait BagKind: Kind {
     /// The type of weights: numbers, or [`Dyn`] for a type known at run time.
