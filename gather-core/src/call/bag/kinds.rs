@@ -164,7 +164,7 @@ pub(super) fn plan(request: Request<'_>, reader: &Reader<'_>, bags: &[ErasedBags
     let (request, reads, layout) = match (request, reader.format) {
         (Request::Rows(request), format) if reader.chunks.is_some() || matches!(format, Format::Mapped(..)) => {
             let names = if let Format::Mapped(map, _) = format { map.params } else { &[] };
-            (request, Reads::Converted(names, reader.chunks.map_or(1, |chunks| chunks.count)), reader.layout)
+            (request, Reads::Converted(names, reader.chunk_count()), reader.layout)
         }
         (Request::Rows(request), Format::Fused(table)) => (request, Reads::Fused(table.format()), table.layout()),
         (Request::Rows(request), _) => (request, Reads::Elements, reader.layout),

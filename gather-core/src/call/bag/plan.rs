@@ -68,7 +68,7 @@ pub(super) enum PlannedBags {
 #[derive(Clone, Copy)]
 pub(super) enum Reads {
     Elements,
-    /// Elements by a map with parameters of these names.
+    /// Elements by a map with parameters of these names, or in chunks; and the number of chunks with rows.
     Converted(&'static [&'static str], usize),
     Fused(FusedFormat),
 }
@@ -79,20 +79,13 @@ impl Reads {
     /// # Errors
     /// [`Error::PlanChunksMismatch`], [`Error::PlanParametersMismatch`], [`Error::FusedFormatMismatch`].
     pub(super) fn check(self, reader: &Reader<'_>) -> Result<(), Error> {
-        let (op, expected, got) = (Op::EmbeddingBag, self.chunks(), reader.chunks.map_or(1, |chunks| chunks.count));
-        if (expected == 1) != (got == 1) {
-            return Err(Error::PlanChunksMismatch { op, expected, got });
-        }
+        let (op, chunks) = (Op::EmbeddingBag, if let Reads::Converted(_, chunks) = self { chunks } else { 1 });
+        reader.check_chunks(op, chunks)?;
         match (self, reader.format) {
             (Reads::Converted(names, _), Format::Mapped(map, _)) => check_names(op, (map.name, map.params), names),
             (Reads::Fused(format), Format::Fused(table)) => check_format(format, table),
             _ => Ok(()),
         }
-    }
-
-    /// The number of chunks with rows; 1 for rows that are not divided.
-    pub(super) fn chunks(self) -> usize {
-        if let Reads::Converted(_, chunks) = self { chunks } else { 1 }
     }
 }
 

@@ -66,8 +66,8 @@ pub(super) type ConvertingFns = (
 pub(super) struct Reads {
     format: PlannedFormat,
     rows: Option<RowShape>,
-    /// The number of chunks with rows; 1 for data that is not divided.
-    chunks: usize,
+    /// The planned [`Reader::chunk_count`].
+    pub(super) chunks: usize,
 }
 
 /// The facts that arguments are compared with: operator, indexed axes, level of the converting functions, shapes.
@@ -108,8 +108,7 @@ impl Reads {
             }
             Format::Plain | Format::Tables(_) => PlannedFormat::Plain,
         };
-        let chunks = converter.reader.chunks.map_or(1, |chunks| chunks.count);
-        let mut reads = Reads { format, rows, chunks };
+        let mut reads = Reads { format, rows, chunks: converter.reader.chunk_count() };
         if let (Some(blocks), Some(out)) = (reads.blocks(), out) {
             check_values(plan.op(), &blocks.output, out)?;
         }
@@ -122,16 +121,6 @@ impl Reads {
     /// The blocks, if no row function reads them. The output elements of such a plan are arrays of values.
     pub(super) fn blocks(&self) -> Option<&BlockShapes> {
         if let (PlannedFormat::Blocks(blocks), None) = (&self.format, &self.rows) { Some(blocks) } else { None }
-    }
-
-    /// Checks that a reader has one chunk if the plan is for one, and several if it is for several.
-    ///
-    /// # Errors
-    /// [`Error::PlanChunksMismatch`].
-    #[inline(always)]
-    pub(super) fn check_chunks(&self, reader: &Reader<'_>, op: Op) -> Result<(), Error> {
-        let (expected, got) = (self.chunks, reader.chunks.map_or(1, |chunks| chunks.count));
-        if (expected == 1) == (got == 1) { Ok(()) } else { Err(Error::PlanChunksMismatch { op, expected, got }) }
     }
 
     /// Checks that a reader has the planned format.
@@ -235,7 +224,7 @@ impl<'a> Converter<'a> {
         }
     }
 
-    /// The decoding of rows of `elements` before a row function.
+    /// How rows of `elements` are decoded for a row function; `None` if it reads data as it is.
     pub(super) fn decoding(&self, elements: usize) -> Option<DecodeLayout> {
         self.first().map(|decoder| DecodeLayout::new(self.numbers(elements), decoder.size, decoder.made.align()))
     }
@@ -357,19 +346,19 @@ fn decoder_params(
 /// As [`decoder_params`], for a plan of the reader's kind.
 ///
 /// # Errors
-/// The errors of [`Reads::check_chunks`] and of [`Reads::check`], then of [`decoder_params`].
+/// The errors of [`Reader::check_chunks`] and of [`Reads::check`], then of [`decoder_params`].
 pub(super) fn with_params(
     GatherPlan { planned, reads, .. }: &GatherPlan,
     reader: &Reader<'_>,
     run: &mut dyn FnMut(ErasedParams<'_>) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let plan = planned.plan();
-    reads.check_chunks(reader, plan.op())?;
+    reader.check_chunks(plan.op(), reads.chunks)?;
     reads.check(reader, plan.op())?;
     decoder_params(reader, (plan.op(), plan.axes(), plan.spec().level, reads), run)
 }
 
-/// Checks the sizes of a format.
+/// Checks the block size of block-quantised data.
 ///
 /// # Errors
 /// [`Error::BlockSizeOutOfRange`].

@@ -208,7 +208,7 @@ pub(super) fn run_plan<K: GatherKind>(
     operands: Operands<'_, Target<'_>>,
 ) -> Result<(), Error> {
     if !K::IS_PLAIN {
-        plan.reads.check_chunks(reader, plan.planned.plan().op())?;
+        reader.check_chunks(plan.planned.plan().op(), plan.reads.chunks)?;
     }
     if is_moved::<K>(reader) {
         // SAFETY: `plan` made it without a conversion: its kind is plain, or it is for one chunk of a plain kind, as

@@ -16,6 +16,8 @@ use crate::kernels::convert::row::Function;
 use crate::tensor::fused::FusedRows;
 use crate::tensor::layout::Layout;
 use crate::types::element::DType;
+use crate::types::error::Error;
+use crate::types::op::Op;
 
 /// A reader of an operand, without its type: its start and layout, and how its elements become results.
 /// [`Source::reader`] makes one for a call, [`Describe::reader`](super::Describe::reader) one for a plan.
@@ -71,6 +73,22 @@ impl<'s> Reader<'s> {
     #[inline(always)]
     pub(in crate::call) fn parts(&self) -> (*const u8, &'s Layout) {
         (self.start, self.layout)
+    }
+
+    /// The number of chunks with rows; 1 for data that is not divided.
+    #[inline(always)]
+    pub(in crate::call) fn chunk_count(&self) -> usize {
+        self.chunks.map_or(1, |chunks| chunks.count)
+    }
+
+    /// Checks that data has one chunk if a plan was made for one, and several if it was made for several.
+    ///
+    /// # Errors
+    /// [`Error::PlanChunksMismatch`].
+    #[inline(always)]
+    pub(in crate::call) fn check_chunks(&self, op: Op, expected: usize) -> Result<(), Error> {
+        let got = self.chunk_count();
+        if (expected == 1) == (got == 1) { Ok(()) } else { Err(Error::PlanChunksMismatch { op, expected, got }) }
     }
 
     /// Whether rows are read whole: a bitmap then has a bit for each row.

@@ -1,7 +1,10 @@
 //! Chunks: row ranges of several sources as one table. A row is decoded from the chunk that holds it.
 //!
 //! ```text
-//! gathers:                                       for each group of rows of a job:
+//! gathers of elements:                           for each group of rows of a job:
+//!     locate the rows of the next group
+//!     move rows of this group                    each with a prefetch of a row of the next group
+//! gathers that convert:                          for each group of rows of a job:
 //!     locate the rows of the next group          `guide[row >> shift]`, then the ends of a few chunks
 //!     for each few rows:
 //!         prefetch rows of the next group        and their params
@@ -344,7 +347,7 @@ struct MovedRows<'a> {
     bytes: usize,
 }
 
-/// Locates and prefetches a later row with each row that is moved.
+/// Moves rows a group at a time; the next group is located before, and prefetched meanwhile.
 enum MoveFromChunks {}
 
 level_pointers! { for<'a> fn(MovedRows<'a>); }
