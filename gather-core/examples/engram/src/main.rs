@@ -1,0 +1,193 @@
+//! Rows of an embedding table that lies in many files, and is larger than memory.
+//!
+//! ```text
+//! cargo run --release -p engram -- --make FOLDER --gib 2 --format fp8 --shards 64 --columns 160
+//! cargo run --release -p engram -- FOLDER --rows 5,17,204799
+//! cargo run --release -p engram -- FOLDER --compare
+//! cargo run --release -p engram -- FOLDER --budget 256
+//! ```
+//!
+//! The folder has shards in `.safetensors` files: in the order of their names, their rows are one table, made by
+//! `chunks`. Each shard has two tensors:
+//!
+//! | tensor | type, shape |
+//! |---|---|
+//! | `NAME`, by default `weight` | `F8_E4M3` of `[rows, columns]`, or `U8` of `[rows, columns / 2]`: codes of four bits, the lower half of a byte first |
+//! | `NAME_scale_inv`, `NAME_scale` or `scale` | `F32`, or of FP8 `F8_E8M0`, of `[rows]` or `[rows, n]`: a scale for a row, or for each 32 or 128 columns |
+//!
+//! A number is `code * scale`, or `(code - 8) * scale` in four bits. `--compare` times the library, a loop, `pread` on
+//! several threads, and io_uring, with the pages of the files in memory and not in memory. `--budget` shows the memory
+//! that batches of random rows take.
+//!
+//! Rows of tables that `--make` made are compared with the values they were made of. The exit status is 1 for an error,
+//! 2 for a wrong command line, and 3 where pages stay in memory, so that reads from the disk cannot be timed.
+
+#[macro_use]
+#[path = "../../common/print.rs"]
+mod print;
+#[cfg(target_os = "linux")]
+mod compare;
+mod content;
+mod format;
+mod make;
+#[cfg(target_os = "linux")]
+mod pages;
+#[cfg(target_os = "linux")]
+mod ring;
+mod rows;
+mod shards;
+#[cfg(target_os = "linux")]
+mod ways;
+
+use std::error::Error;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use lexopt::{Arg, ValueExt};
+
+use crate::format::Kind;
+use crate::shards::Shards;
+
+const USAGE: &str = "usage: engram FOLDER [--tensor NAME] --rows N,N,..
+       engram FOLDER [--tensor NAME] --compare [--rounds N]
+       engram --make FOLDER --gib N [--format fp8|mxfp8|q4] [--shards N] [--columns N]
+  --tensor NAME  the tensor of codes (default weight); its scales are NAME_scale_inv, NAME_scale or scale
+  --rows N,N     prints rows by their ids
+  --compare      times reads from the disk and from memory; --rounds N: medians of N (default 5)
+  --make FOLDER  writes a table of --gib N GiB (may be 0.01) in --shards N files (default 64) of rows of --columns N
+                 numbers (default 160): FP8 with a scale a row (fp8, default), FP8 with powers of two for blocks of 32
+                 (mxfp8), or codes of four bits with scales for blocks of 32 (q4)";
+
+/// Numbers of a row that are shown.
+const SHOWN: usize = 6;
+
+#[derive(Default)]
+struct Options {
+    folder: Option<PathBuf>,
+    make: Option<PathBuf>,
+    tensor: Option<String>,
+    rows: Option<Vec<u64>>,
+    is_compared: bool,
+    rounds: Option<usize>,
+    gib: Option<f64>,
+    kind: Option<Kind>,
+    shards: Option<usize>,
+    columns: Option<usize>,
+}
+
+fn main() -> ExitCode {
+    let fail = |message: String, status| {
+        eprintln!("engram: {message}");
+        ExitCode::from(status)
+    };
+    let task = match options() {
+        Ok(Some(options)) => task(options),
+        Ok(None) => {
+            say!("{USAGE}");
+            return ExitCode::SUCCESS;
+        }
+        Err(error) => Err(error.to_string()),
+    };
+    match task.map(run) {
+        Ok(Ok(())) => ExitCode::SUCCESS,
+        Ok(Err(error)) => fail(error.to_string(), if error.is::<NotCold>() { 3 } else { 1 }),
+        Err(error) => fail(format!("{error}\n{USAGE}"), 2),
+    }
+}
+
+/// The options, or `None` for `--help`.
+fn options() -> Result<Option<Options>, lexopt::Error> {
+    let mut options = Options::default();
+    let mut parser = lexopt::Parser::from_env();
+    while let Some(arg) = parser.next()? {
+        match arg {
+            Arg::Value(folder) if options.folder.is_none() => options.folder = Some(folder.into()),
+            Arg::Long("make") => options.make = Some(parser.value()?.into()),
+            Arg::Long("tensor") => options.tensor = Some(parser.value()?.string()?),
+            Arg::Long("rows") => {
+                let ids = parser.value()?.string()?;
+                let ids = ids.split(',').map(|id| id.trim().parse::<u64>()).collect::<Result<_, _>>();
+                options.rows = Some(ids.map_err(|error| format!("--rows: {error}"))?);
+            }
+            Arg::Long("compare") => options.is_compared = true,
+            Arg::Long("rounds") => options.rounds = Some(parser.value()?.parse::<usize>()?.clamp(1, 1000)),
+            Arg::Long("gib") => options.gib = Some(parser.value()?.parse()?),
+            Arg::Long("format") => options.kind = Some(parser.value()?.parse_with(Kind::from_name)?),
+            Arg::Long("shards") => options.shards = Some(parser.value()?.parse()?),
+            Arg::Long("columns") => options.columns = Some(parser.value()?.parse()?),
+            Arg::Long("help") | Arg::Short('h') => return Ok(None),
+            other => return Err(other.unexpected()),
+        }
+    }
+    Ok(Some(options))
+}
+
+/// A command line that makes sense.
+enum Task {
+    Make(PathBuf, make::Table),
+    Rows(PathBuf, String, Vec<u64>),
+    Compare(PathBuf, String, usize),
+}
+
+fn task(options: Options) -> Result<Task, String> {
+    let tensor = options.tensor.unwrap_or_else(|| "weight".into());
+    match (options.make, options.folder, options.rows, options.is_compared) {
+        (Some(folder), None, None, false) => {
+            let gib = options.gib.ok_or("--make needs --gib")?;
+            let (kind, shards) = (options.kind.unwrap_or(Kind::Fp8), options.shards.unwrap_or(64));
+            let table = make::Table::new(gib, kind, shards, options.columns.unwrap_or(160))?;
+            Ok(Task::Make(folder, table))
+        }
+        (None, Some(folder), Some(ids), false) => Ok(Task::Rows(folder, tensor, ids)),
+        (None, Some(folder), None, true) => Ok(Task::Compare(folder, tensor, options.rounds.unwrap_or(5))),
+        _ => Err("one of --make FOLDER, FOLDER --rows and FOLDER --compare".into()),
+    }
+}
+
+/// The pages of the files stay in memory, so that no read from the disk can be timed.
+#[derive(Debug)]
+struct NotCold(String);
+
+impl std::fmt::Display for NotCold {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: reads from the disk cannot be timed", self.0)
+    }
+}
+
+impl Error for NotCold {}
+
+fn run(task: Task) -> Result<(), Box<dyn Error>> {
+    match task {
+        Task::Make(folder, table) => table.write(&folder),
+        Task::Rows(folder, tensor, ids) => print_rows(&open(&folder, &tensor)?, &ids),
+        #[cfg(target_os = "linux")]
+        Task::Compare(folder, tensor, rounds) => compare::run(&open(&folder, &tensor)?, rounds),
+        #[cfg(not(target_os = "linux"))]
+        Task::Compare(..) => Err(NotCold("pages of files can be dropped on Linux only".into()).into()),
+    }
+}
+
+/// Opens a table, and prints its shape.
+fn open(folder: &std::path::Path, tensor: &str) -> Result<Shards, Box<dyn Error>> {
+    let table = Shards::open(folder, tensor)?;
+    let rows = |pick: fn(usize, usize) -> usize| table.shards.iter().map(|shard| shard.rows).reduce(pick);
+    let (least, most) = (rows(usize::min).unwrap_or(0), rows(usize::max).unwrap_or(0));
+    let a_shard = if least == most { format!("{least}") } else { format!("{least} to {most}") };
+    let (count, columns) = (table.shards.len(), table.format.columns);
+    say!("table  [{}, {columns}] of {}: {count} shards of {a_shard} rows", table.rows(), table.format);
+    Ok(table)
+}
+
+fn print_rows(table: &Shards, ids: &[u64]) -> Result<(), Box<dyn Error>> {
+    let columns = table.format.columns;
+    let mut out = vec![0.0; ids.len() * columns];
+    rows::with(table, &mut |rows| Ok(rows.read(ids, &mut out)?))?;
+    for (id, row) in ids.iter().zip(out.chunks_exact(columns)) {
+        let shown: Vec<String> = row.iter().take(SHOWN).map(|number| format!("{number:.6}")).collect();
+        say!("{id:>10}  {}{}", shown.join(" "), if columns > SHOWN { " .." } else { "" });
+    }
+    if table.check(ids, &out)? {
+        say!("equal  to the values that the table was made of");
+    }
+    Ok(())
+}

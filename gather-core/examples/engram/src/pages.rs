@@ -1,0 +1,61 @@
+//! Pages of mapped files: whether they are in memory, and how to drop them.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::AsRawFd;
+use std::time::Duration;
+
+use memmap2::Mmap;
+
+use crate::NotCold;
+use crate::shards::Shards;
+
+/// The number of times that pages are dropped before they count as staying.
+const TRIES: usize = 5;
+
+/// Drops all pages of the files from memory, and checks that they are gone.
+pub(crate) fn drop_all(of: &Shards) -> Result<(), NotCold> {
+    for shard in &of.shards {
+        let mut left = Ok(1);
+        for again in 0..TRIES {
+            // Pages on their way to or from the disk stay for a moment.
+            std::thread::sleep(Duration::from_millis(5 * again as u64));
+            left = drop_pages(&shard.file, &shard.map).and_then(|()| in_memory(&shard.map));
+            if matches!(left, Ok(0)) {
+                break;
+            }
+        }
+        match left {
+            Ok(0) => {}
+            Ok(pages) => return Err(NotCold(format!("{}: {pages} pages stay in memory", shard.path.display()))),
+            Err(error) => return Err(NotCold(format!("{}: {error}", shard.path.display()))),
+        }
+    }
+    Ok(())
+}
+
+fn drop_pages(file: &File, map: &Mmap) -> io::Result<()> {
+    // SAFETY: the mapping has this length. It is of a file and never written, so dropped pages come back as they were.
+    let unmapped = unsafe { libc::madvise(map.as_ptr().cast_mut().cast(), map.len(), libc::MADV_DONTNEED) };
+    if unmapped != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the file is open; the advice changes no byte of it.
+    match unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED) } {
+        0 => Ok(()),
+        status => Err(io::Error::from_raw_os_error(status)),
+    }
+}
+
+/// The number of pages of a mapping that are in memory, mapped by this process or not.
+pub(crate) fn in_memory(map: &Mmap) -> io::Result<usize> {
+    // SAFETY: the call only reads.
+    let page = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).map_err(io::Error::other)?;
+    let mut pages = vec![0u8; map.len().div_ceil(page)];
+    // SAFETY: the mapping has this length, and the list a byte for each of its pages.
+    let status = unsafe { libc::mincore(map.as_ptr().cast_mut().cast(), map.len(), pages.as_mut_ptr()) };
+    if status != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(pages.iter().filter(|&&page| page & 1 == 1).count())
+}
