@@ -161,16 +161,20 @@ impl Times<'_> {
         ways: &mut [Way<'_>],
         prepare: &mut dyn FnMut() -> Result<(), Box<dyn Error>>,
     ) -> Result<(), Box<dyn Error>> {
-        let progress = ProgressBar::new((self.counts.len() * self.rounds * ways.len()) as u64);
+        // The first calls in memory look the translations of addresses up: they do not count.
+        let uncounted = usize::from(!self.is_cold);
+        let rounds = uncounted + self.rounds;
+        let progress = ProgressBar::new((self.counts.len() * rounds * ways.len()) as u64);
         progress.set_style(ProgressStyle::with_template("timing [{bar:40}] {pos} of {len}, {elapsed}")?);
         let mut medians = vec![Vec::new(); ways.len()];
         for &count in self.counts {
             let mut times = vec![Vec::new(); ways.len()];
-            for round in 0..self.rounds {
+            for round in 0..rounds {
                 let all = if self.is_cold { count } else { count.max(ROWS_IN_MEMORY) };
                 let ids = random_ids(self.of, all, (count + round) as u64);
-                for (way, time) in self.round(ways, count, &ids, prepare, &progress)?.into_iter().enumerate() {
-                    times[way].extend(time);
+                let round_times = self.round(ways, count, &ids, prepare, &progress)?;
+                for (times, time) in times.iter_mut().zip(round_times).filter(|_| round >= uncounted) {
+                    times.extend(time);
                 }
             }
             for (medians, times) in medians.iter_mut().zip(&mut times) {
@@ -186,7 +190,7 @@ impl Times<'_> {
             self.counts.iter().map(ToString::to_string).collect::<Vec<_>>().join(" | ")
         );
         say!("|---|{}", "---|".repeat(self.counts.len()));
-        for (way, medians) in ways.iter().zip(&medians) {
+        for (way, medians) in ways.iter().zip(&medians).filter(|(way, _)| way.role.most(self.is_cold) > 0) {
             let scale = if self.is_cold { 1e3 } else { 1e6 };
             self.line(&way.name, medians, |time| format!("{:.2}", time * scale));
         }

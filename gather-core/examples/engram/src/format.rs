@@ -4,34 +4,17 @@ use std::fmt;
 
 use gather_core::maps::{e4m3_to_f32, e8m0_to_f32};
 
-/// The formats that `--make` writes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    Fp8,
-    Mxfp8,
-    Q4,
-}
-
-impl Kind {
-    pub(crate) fn from_name(name: &str) -> Result<Self, String> {
-        match name {
-            "fp8" => Ok(Kind::Fp8),
-            "mxfp8" => Ok(Kind::Mxfp8),
-            "q4" => Ok(Kind::Q4),
-            _ => Err(format!("{name} is not fp8, mxfp8 or q4")),
-        }
-    }
-
-    /// The format of rows of `columns` numbers.
-    pub(crate) fn format(self, columns: usize) -> Format {
-        let (codes, scales, block) = match self {
-            Kind::Fp8 => (Codes::E4M3, Scales::F32, columns),
-            Kind::Mxfp8 => (Codes::E4M3, Scales::E8M0, 32),
-            Kind::Q4 => (Codes::Bits4, Scales::F32, 32),
-        };
-        Format { codes, scales, columns, block }
-    }
-}
+/// The formats by their names: codes, scales, and the numbers that share a scale, or 0 for a row.
+const NAMED: [(&str, Codes, Scales, usize); 8] = [
+    ("fp8", Codes::E4M3, Scales::F32, 0),
+    ("fp8-32", Codes::E4M3, Scales::F32, 32),
+    ("fp8-128", Codes::E4M3, Scales::F32, 128),
+    ("mxfp8-row", Codes::E4M3, Scales::E8M0, 0),
+    ("mxfp8", Codes::E4M3, Scales::E8M0, 32),
+    ("mxfp8-128", Codes::E4M3, Scales::E8M0, 128),
+    ("q4-row", Codes::Bits4, Scales::F32, 0),
+    ("q4", Codes::Bits4, Scales::F32, 32),
+];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Codes {
@@ -57,6 +40,22 @@ pub(crate) struct Format {
 }
 
 impl Format {
+    /// The format of a name, with rows of `columns` numbers.
+    pub(crate) fn from_name(name: &str, columns: usize) -> Result<Self, String> {
+        let found = NAMED.iter().find(|(known, ..)| *known == name);
+        let &(_, codes, scales, block) =
+            found.ok_or_else(|| format!("--format {name}: not {}", NAMED.map(|(name, ..)| name).join(", ")))?;
+        let multiple = match (codes, scales) {
+            (Codes::E4M3, Scales::E8M0) => block.max(1),
+            (Codes::E4M3, Scales::F32) => 1,
+            (Codes::Bits4, _) => 2,
+        };
+        if !(1..=1 << 20).contains(&columns) || !columns.is_multiple_of(multiple) {
+            return Err(format!("--columns {columns}: not a multiple of {multiple} from 1 to {}", 1 << 20));
+        }
+        Ok(Format { codes, scales, columns, block: if block == 0 { columns } else { block } })
+    }
+
     /// Bytes of the codes of a row.
     pub(crate) fn code_bytes(&self) -> usize {
         match self.codes {

@@ -45,18 +45,19 @@ use std::process::ExitCode;
 
 use lexopt::{Arg, ValueExt};
 
-use crate::format::Kind;
+use crate::format::Format;
 use crate::shards::Shards;
 
 const USAGE: &str = "usage: engram FOLDER [--tensor NAME] --rows N,N,..
        engram FOLDER [--tensor NAME] --compare [--rounds N]
-       engram --make FOLDER --gib N [--format fp8|mxfp8|q4] [--shards N] [--columns N]
+       engram --make FOLDER --gib N [--format NAME] [--shards N] [--columns N]
   --tensor NAME  the tensor of codes (default weight); its scales are NAME_scale_inv, NAME_scale or scale
   --rows N,N     prints rows by their ids
-  --compare      times reads from the disk and from memory; --rounds N: medians of N (default 5)
-  --make FOLDER  writes a table of --gib N GiB (may be 0.01) in --shards N files (default 64) of rows of --columns N
-                 numbers (default 160): FP8 with a scale a row (fp8, default), FP8 with powers of two for blocks of 32
-                 (mxfp8), or codes of four bits with scales for blocks of 32 (q4)";
+  --compare      times reads from memory and from the disk: medians of --rounds N (default 5)
+  --make FOLDER  writes a table of --gib N (may be 0.01) in --shards N files (default 64), of rows of --columns N numbers
+                 (default 160). --format: fp8 (default), fp8-32, fp8-128: FP8 with an f32 for each row, 32 or 128
+                 numbers; mxfp8-row, mxfp8, mxfp8-128: with a power of two; q4-row, q4: four bits, an f32 for each row
+                 or 32 numbers";
 
 /// Numbers of a row that are shown.
 const SHOWN: usize = 6;
@@ -70,7 +71,7 @@ struct Options {
     is_compared: bool,
     rounds: Option<usize>,
     gib: Option<f64>,
-    kind: Option<Kind>,
+    format: Option<String>,
     shards: Option<usize>,
     columns: Option<usize>,
 }
@@ -112,7 +113,7 @@ fn options() -> Result<Option<Options>, lexopt::Error> {
             Arg::Long("compare") => options.is_compared = true,
             Arg::Long("rounds") => options.rounds = Some(parser.value()?.parse::<usize>()?.clamp(1, 1000)),
             Arg::Long("gib") => options.gib = Some(parser.value()?.parse()?),
-            Arg::Long("format") => options.kind = Some(parser.value()?.parse_with(Kind::from_name)?),
+            Arg::Long("format") => options.format = Some(parser.value()?.string()?),
             Arg::Long("shards") => options.shards = Some(parser.value()?.parse()?),
             Arg::Long("columns") => options.columns = Some(parser.value()?.parse()?),
             Arg::Long("help") | Arg::Short('h') => return Ok(None),
@@ -134,9 +135,9 @@ fn task(options: Options) -> Result<Task, String> {
     match (options.make, options.folder, options.rows, options.is_compared) {
         (Some(folder), None, None, false) => {
             let gib = options.gib.ok_or("--make needs --gib")?;
-            let (kind, shards) = (options.kind.unwrap_or(Kind::Fp8), options.shards.unwrap_or(64));
-            let table = make::Table::new(gib, kind, shards, options.columns.unwrap_or(160))?;
-            Ok(Task::Make(folder, table))
+            let name = options.format.as_deref().unwrap_or("fp8");
+            let format = Format::from_name(name, options.columns.unwrap_or(160))?;
+            Ok(Task::Make(folder, make::Table::new(gib, format, options.shards.unwrap_or(64))?))
         }
         (None, Some(folder), Some(ids), false) => Ok(Task::Rows(folder, tensor, ids)),
         (None, Some(folder), None, true) => Ok(Task::Compare(folder, tensor, options.rounds.unwrap_or(5))),

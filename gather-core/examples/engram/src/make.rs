@@ -10,7 +10,7 @@ use safetensors::Dtype;
 use safetensors::tensor::{TensorView, serialize_to_file};
 
 use crate::content;
-use crate::format::{Codes, Format, Kind, Scales};
+use crate::format::{Codes, Format, Scales};
 
 /// The key of a header's metadata: the number of a shard's first row in the table.
 pub(crate) const FIRST_ROW: &str = "engram.first_row";
@@ -24,18 +24,13 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    pub(crate) fn new(gib: f64, kind: Kind, shards: usize, columns: usize) -> Result<Self, String> {
-        let multiple = if kind == Kind::Fp8 { 1 } else { 32 };
-        if !(1..=1 << 20).contains(&columns) || !columns.is_multiple_of(multiple) {
-            return Err(format!("--columns {columns}: not 1 to {} by {multiple}", 1 << 20));
-        }
+    pub(crate) fn new(gib: f64, format: Format, shards: usize) -> Result<Self, String> {
         if !(1..=99_999).contains(&shards) {
             return Err(format!("--shards {shards}: not 1 to 99999"));
         }
         if !(0.0..=65_536.0).contains(&gib) {
             return Err(format!("--gib {gib}: not 0 to 65536"));
         }
-        let format = kind.format(columns);
         let row = format.code_bytes() + format.scale_bytes();
         let rows = (gib * f64::from(1 << 30)) as u64 / shards as u64 / row as u64;
         let rows = usize::try_from(rows.max(1)).ok().filter(|rows| rows.checked_mul(row).is_some());
