@@ -22,7 +22,7 @@ chapters! {
     gathers plans own_functions custom_types bags
     #[doc(alias("GGUF", "quantized", "f16", "bf16", "FP8"))]
     tables
-    row_functions scatter nulls large_tables runtime_types specialize targets
+    row_functions scatter nulls large_tables files runtime_types specialize targets
     #[doc(alias("KV", "KV cache", "message passing", "recommender", "vector search"))]
     trades
     coming_from comparison

@@ -69,10 +69,12 @@ pub(crate) fn run(of: &Shards, rounds: usize) -> Result<(), Box<dyn Error>> {
     rows::with(of, &mut |rows| {
         let known = RefCell::new(Residency::new(of.shards.iter().map(|shard| &shard.map)));
         let mut ways = ways(of, rows, &known);
+        advise(of, Advice::Sequential)?;
         for shard in &of.shards {
             // Reads every page.
             std::hint::black_box(shard.map.iter().step_by(1024).fold(0, |sum, byte| sum ^ byte));
         }
+        advise(of, Advice::Random)?;
         known.borrow_mut().look();
         let mut cold = || -> Result<(), Box<dyn Error>> {
             pages::drop_all(of)?;
