@@ -10,14 +10,14 @@
 //! The folder has shards in `.safetensors` files: in the order of their names, their rows are one table, made by
 //! `chunks`. Each shard has two tensors:
 //!
-//! | tensor | type, shape |
-//! |---|---|
-//! | `NAME`, by default `weight` | `F8_E4M3` of `[rows, columns]`, or `U8` of `[rows, columns / 2]`: codes of four bits, the lower half of a byte first |
-//! | `NAME_scale_inv`, `NAME_scale` or `scale` | `F32`, or of FP8 `F8_E8M0`, of `[rows]` or `[rows, n]`: a scale for a row, or for each 32 or 128 columns |
+//! - `NAME`, by default `weight`: `F8_E4M3` of `[rows, columns]`; or `U8` of `[rows, columns / 2]`, codes of four bits,
+//!   the lower half of a byte first.
+//! - `NAME_scale_inv`, `NAME_scale` or `scale`: `F32`, or for FP8 `F8_E8M0`, of `[rows]` or `[rows, n]`: a scale for
+//!   each row, or for each 32 or 128 columns.
 //!
 //! A number is `code * scale`, or `(code - 8) * scale` in four bits. `--compare` times the library, a loop, `pread` on
 //! several threads, and io_uring, with the pages of the files in memory and not in memory. `--budget` shows the memory
-//! that batches of random rows take.
+//! that batches of random rows take, and its bound.
 //!
 //! Rows of tables that `--make` made are compared with the values they were made of. The exit status is 1 for an error,
 //! 2 for a wrong command line, and 3 where pages stay in memory, so that reads from the disk cannot be timed.
@@ -25,6 +25,8 @@
 #[macro_use]
 #[path = "../../common/print.rs"]
 mod print;
+#[cfg(target_os = "linux")]
+mod budget;
 #[cfg(target_os = "linux")]
 mod compare;
 mod content;
@@ -50,10 +52,13 @@ use crate::shards::Shards;
 
 const USAGE: &str = "usage: engram FOLDER [--tensor NAME] --rows N,N,..
        engram FOLDER [--tensor NAME] --compare [--rounds N]
+       engram FOLDER [--tensor NAME] --budget MIB [--batches N] [--batch N] [--rounds N]
        engram --make FOLDER --gib N [--format NAME] [--shards N] [--columns N]
   --tensor NAME  the tensor of codes (default weight); its scales are NAME_scale_inv, NAME_scale or scale
   --rows N,N     prints rows by their ids
   --compare      times reads from memory and from the disk: medians of --rounds N (default 5)
+  --budget MIB   reads --batches N (default 1000) of --batch N random rows (default 256), without a budget and with a
+                 budget of MIB MiB, and shows the memory and the time: medians of --rounds N (default 1)
   --make FOLDER  writes a table of --gib N (may be 0.01) in --shards N files (default 64), of rows of --columns N numbers
                  (default 160). --format: fp8 (default), fp8-32, fp8-128: FP8 with an f32 for each row, 32 or 128
                  numbers; mxfp8-row, mxfp8, mxfp8-128: with a power of two; q4-row, q4: four bits, an f32 for each row
@@ -70,6 +75,9 @@ struct Options {
     rows: Option<Vec<u64>>,
     is_compared: bool,
     rounds: Option<usize>,
+    budget: Option<usize>,
+    batches: Option<usize>,
+    batch: Option<usize>,
     gib: Option<f64>,
     format: Option<String>,
     shards: Option<usize>,
@@ -112,6 +120,9 @@ fn options() -> Result<Option<Options>, lexopt::Error> {
             }
             Arg::Long("compare") => options.is_compared = true,
             Arg::Long("rounds") => options.rounds = Some(parser.value()?.parse::<usize>()?.clamp(1, 1000)),
+            Arg::Long("budget") => options.budget = Some(parser.value()?.parse::<usize>()?.clamp(1, 1 << 22)),
+            Arg::Long("batches") => options.batches = Some(parser.value()?.parse::<usize>()?.clamp(1, 1 << 30)),
+            Arg::Long("batch") => options.batch = Some(parser.value()?.parse::<usize>()?.clamp(1, 1 << 20)),
             Arg::Long("gib") => options.gib = Some(parser.value()?.parse()?),
             Arg::Long("format") => options.format = Some(parser.value()?.string()?),
             Arg::Long("shards") => options.shards = Some(parser.value()?.parse()?),
@@ -128,20 +139,28 @@ enum Task {
     Make(PathBuf, make::Table),
     Rows(PathBuf, String, Vec<u64>),
     Compare(PathBuf, String, usize),
+    /// Bytes of memory, the number of batches, rows of a batch, and rounds.
+    Budget(PathBuf, String, [usize; 4]),
 }
 
 fn task(options: Options) -> Result<Task, String> {
     let tensor = options.tensor.unwrap_or_else(|| "weight".into());
-    match (options.make, options.folder, options.rows, options.is_compared) {
-        (Some(folder), None, None, false) => {
+    match (options.make, options.folder, options.rows, options.budget, options.is_compared) {
+        (Some(folder), None, None, None, false) => {
             let gib = options.gib.ok_or("--make needs --gib")?;
             let name = options.format.as_deref().unwrap_or("fp8");
             let format = Format::from_name(name, options.columns.unwrap_or(160))?;
             Ok(Task::Make(folder, make::Table::new(gib, format, options.shards.unwrap_or(64))?))
         }
-        (None, Some(folder), Some(ids), false) => Ok(Task::Rows(folder, tensor, ids)),
-        (None, Some(folder), None, true) => Ok(Task::Compare(folder, tensor, options.rounds.unwrap_or(5))),
-        _ => Err("one of --make FOLDER, FOLDER --rows and FOLDER --compare".into()),
+        (None, Some(folder), Some(ids), None, false) => Ok(Task::Rows(folder, tensor, ids)),
+        (None, Some(folder), None, None, true) => Ok(Task::Compare(folder, tensor, options.rounds.unwrap_or(5))),
+        (None, Some(folder), None, Some(mib), false) => {
+            let budget =
+                mib.checked_mul(1 << 20).ok_or_else(|| format!("--budget {mib}: exceeds the address space"))?;
+            let (batches, rows) = (options.batches.unwrap_or(1000), options.batch.unwrap_or(256));
+            Ok(Task::Budget(folder, tensor, [budget, batches, rows, options.rounds.unwrap_or(1)]))
+        }
+        _ => Err("one of --make FOLDER, and FOLDER with --rows, --compare or --budget".into()),
     }
 }
 
@@ -163,8 +182,14 @@ fn run(task: Task) -> Result<(), Box<dyn Error>> {
         Task::Rows(folder, tensor, ids) => print_rows(&open(&folder, &tensor)?, &ids),
         #[cfg(target_os = "linux")]
         Task::Compare(folder, tensor, rounds) => compare::run(&open(&folder, &tensor)?, rounds),
+        #[cfg(target_os = "linux")]
+        Task::Budget(folder, tensor, [budget, batches, rows, rounds]) => {
+            budget::Batches { budget, batches, rows, rounds }.run(&open(&folder, &tensor)?)
+        }
         #[cfg(not(target_os = "linux"))]
-        Task::Compare(..) => Err(NotCold("pages of files can be dropped on Linux only".into()).into()),
+        Task::Compare(..) | Task::Budget(..) => {
+            Err(NotCold("pages of files can be dropped on Linux only".into()).into())
+        }
     }
 }
 

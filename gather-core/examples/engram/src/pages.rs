@@ -49,13 +49,24 @@ fn drop_pages(file: &File, map: &Mmap) -> io::Result<()> {
 
 /// The number of pages of a mapping that are in memory, mapped by this process or not.
 pub(crate) fn in_memory(map: &Mmap) -> io::Result<usize> {
-    // SAFETY: the call only reads.
-    let page = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).map_err(io::Error::other)?;
-    let mut pages = vec![0u8; map.len().div_ceil(page)];
+    let mut pages = vec![0u8; map.len().div_ceil(page_size()?)];
     // SAFETY: the mapping has this length, and the list a byte for each of its pages.
     let status = unsafe { libc::mincore(map.as_ptr().cast_mut().cast(), map.len(), pages.as_mut_ptr()) };
     if status != 0 {
         return Err(io::Error::last_os_error());
     }
     Ok(pages.iter().filter(|&&page| page & 1 == 1).count())
+}
+
+/// Bytes of a page.
+pub(crate) fn page_size() -> io::Result<usize> {
+    // SAFETY: the call only reads.
+    usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).map_err(io::Error::other)
+}
+
+/// Bytes of mapped files that are resident in this process, the program's own among them.
+pub(crate) fn resident_files() -> io::Result<usize> {
+    let pages = std::fs::read_to_string("/proc/self/statm")?;
+    let pages = pages.split(' ').nth(2).and_then(|pages| pages.parse::<usize>().ok());
+    Ok(pages.ok_or_else(|| io::Error::other("/proc/self/statm has no third number"))? * page_size()?)
 }

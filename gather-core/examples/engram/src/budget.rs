@@ -1,0 +1,123 @@
+//! The memory that batches of random rows take, with and without a budget.
+
+use std::error::Error;
+use std::os::fd::AsFd;
+use std::time::{Duration, Instant};
+
+use gather_core::Residency;
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::compare::random_ids;
+use crate::pages;
+use crate::rows::{self, Rows};
+use crate::shards::Shards;
+
+/// Looks at the memory during the batches.
+const LOOKS: usize = 100;
+
+/// Batches of random rows to read, and bytes of memory for the files.
+pub(crate) struct Batches {
+    pub(crate) budget: usize,
+    pub(crate) batches: usize,
+    /// Rows of a batch.
+    pub(crate) rows: usize,
+    pub(crate) rounds: usize,
+}
+
+/// The memory and the time of all batches.
+#[derive(Default)]
+struct Spent {
+    /// Bytes of the mappings that are resident, at most, as the process counts them.
+    resident: usize,
+    /// Bytes of the files in memory, at most.
+    cached: usize,
+    requested: usize,
+    time: Duration,
+}
+
+/// No budget, and both forms of a budget.
+const WAYS: [&str; 3] = ["no budget", "`budget`", "`of_files`"];
+
+impl Batches {
+    /// Reads all batches in each way in turn, and prints a line for each way.
+    pub(crate) fn run(&self, of: &Shards) -> Result<(), Box<dyn Error>> {
+        let mut spent = WAYS.map(|_| Vec::new());
+        rows::with(of, &mut |rows| {
+            for _ in 0..self.rounds {
+                for (&way, spent) in WAYS.iter().zip(&mut spent) {
+                    // Before the `Residency` is made, which counts pages from here on.
+                    pages::drop_all(of)?;
+                    spent.push(self.read_all(of, rows, &mut self.residency(of, way), way)?);
+                }
+            }
+            Ok(())
+        })?;
+        let Batches { budget, batches, rows, rounds } = self;
+        say!("{batches} batches of {rows} random rows, a budget of {} MiB, medians of {rounds}", budget >> 20);
+        say!("");
+        say!(
+            "| way | MiB mapped, at most | MiB in memory, at most | MiB read | ms a batch | / no budget | us a page |"
+        );
+        say!("|---|---|---|---|---|---|---|");
+        let mut without = f64::NAN;
+        for (way, spent) in WAYS.iter().zip(&mut spent) {
+            spent.sort_by_key(|spent| spent.time);
+            let Spent { requested, time, .. } = spent[spent.len() / 2];
+            let mib = |bytes: usize| bytes as f64 / f64::from(1 << 20);
+            let most = |of: fn(&Spent) -> usize| mib(spent.iter().map(of).max().unwrap_or(0));
+            let (resident, cached) = (most(|spent| spent.resident), most(|spent| spent.cached));
+            let batch = time.as_secs_f64() * 1e3 / *batches as f64;
+            without = if without.is_nan() { batch } else { without };
+            let page = time.as_secs_f64() * 1e6 / (requested / pages::page_size()?).max(1) as f64;
+            let (read, ratio) = (mib(requested), batch / without);
+            say!("| {way} | {resident:.1} | {cached:.1} | {read:.0} | {batch:.3} | {ratio:.2} | {page:.1} |");
+        }
+        Ok(())
+    }
+
+    fn residency<'s>(&self, of: &'s Shards, way: &str) -> Residency<'s> {
+        let maps = of.shards.iter().map(|shard| &shard.map);
+        match way {
+            "no budget" => Residency::new(maps),
+            "`budget`" => Residency::new(maps).budget(self.budget),
+            _ => {
+                let files = of.shards.iter().map(|shard| (&shard.map, shard.file.as_fd(), 0));
+                // SAFETY: each mapping is of all of this file, shared, and never written.
+                unsafe { Residency::of_files(files, self.budget) }
+            }
+        }
+    }
+
+    fn read_all(
+        &self,
+        of: &Shards,
+        rows: &dyn Rows,
+        known: &mut Residency<'_>,
+        way: &'static str,
+    ) -> Result<Spent, Box<dyn Error>> {
+        let progress = ProgressBar::new(self.batches as u64);
+        progress.set_style(ProgressStyle::with_template("{msg:10} [{bar:40}] {pos} of {len}, {eta} left")?);
+        progress.set_message(way);
+        let mut out = vec![0.0; self.rows * of.format.columns];
+        let (mut spent, before) = (Spent::default(), pages::resident_files()?);
+        for batch in 0..self.batches {
+            let ids = random_ids(of, self.rows, batch as u64);
+            let start = Instant::now();
+            spent.requested += rows.will_need(&ids, known).bytes;
+            rows.read(&ids, &mut out)?;
+            spent.time += start.elapsed();
+            if batch % (self.batches / LOOKS).max(1) == 0 || batch + 1 == self.batches {
+                of.check(&ids, &out)?;
+                spent.resident = spent.resident.max(pages::resident_files()?.saturating_sub(before));
+                let cached = of.shards.iter().map(|shard| pages::in_memory(&shard.map)).sum::<Result<usize, _>>()?;
+                spent.cached = spent.cached.max(cached * pages::page_size()?);
+                progress.set_position(batch as u64);
+            }
+        }
+        progress.finish_and_clear();
+        if known.stats().is_bounded == Some(false) {
+            say!("{way}: pages that were given back stay in memory: other processes map the files, or own them");
+        }
+        Ok(spent)
+    }
+}
