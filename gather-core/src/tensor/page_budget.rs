@@ -84,7 +84,7 @@ impl Budget {
             taken += pages as usize;
             for (word, at) in words.iter_mut().zip(first..).take(if pages > 0 { RANGE_WORDS } else { 0 }) {
                 // Also pages that are not known: a fault may have brought them.
-                let page = blocks[at / BLOCK_WORDS] << BLOCK_LOG2 | at % BLOCK_WORDS << 6;
+                let page = blocks[at / BLOCK_WORDS] << BLOCK_LOG2 | ((at % BLOCK_WORDS) << 6);
                 push_pages(&mut ranges, word.inside & !kept(word), page);
                 word.known &= kept(word);
             }
