@@ -247,13 +247,14 @@ pub use crate::tensor::bitmap::{Bitmap, Nulls, Validity};
 pub use crate::tensor::dynamic::{DynTensor, DynView, DynViewMut};
 pub use crate::tensor::fused::FusedRows;
 pub use crate::tensor::layout::{Layout, Shape};
-pub use crate::tensor::needed_pages::{AdviceStats, Residency};
+pub use crate::tensor::needed_pages::AdviceStats;
 pub use crate::tensor::output::{DynOutput, Output};
 pub use crate::tensor::owned::Tensor;
 #[cfg(feature = "std")]
 pub use crate::tensor::pages::{HugePageStats, promote};
 #[cfg(feature = "std")]
 pub use crate::tensor::pool::{DynPooled, Pool, PoolStats, Pooled};
+pub use crate::tensor::residency::{Residency, ResidencyStats};
 pub use crate::tensor::typing::{Dyn, Typing};
 pub use crate::tensor::view::{View, ViewMut};
 pub use crate::types::codes::{Codes, Float};

@@ -193,50 +193,149 @@ fn bags_of_rows_of_chunks_and_of_tables() {
     assert_eq!(sum.will_need(&both, &of_both[..1]), AdviceStats::default());
 }
 
+/// A mapping of a file without a name, for random access, whose pages are not in memory. `None` if they stay there.
+#[cfg(target_os = "linux")]
+fn cold_file(bytes: &[u8]) -> Option<(memmap2::Mmap, std::fs::File)> {
+    use std::io::Write;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    static FILES: AtomicU32 = AtomicU32::new(0);
+    let name = format!("gather-will-need-{}-{}", std::process::id(), FILES.fetch_add(1, Ordering::Relaxed));
+    let path = std::env::temp_dir().join(name);
+    let mut file = std::fs::File::options().create_new(true).read(true).write(true).open(&path).unwrap();
+    std::fs::remove_file(&path).unwrap();
+    file.write_all(bytes).unwrap();
+    file.sync_all().unwrap();
+    // SAFETY: the file has no name, and this process alone has it open.
+    let map = unsafe { memmap2::Mmap::map(&file) }.unwrap();
+    map.advise(memmap2::Advice::Random).unwrap();
+    drop_pages(&map, &file);
+    if !resident(&map).is_empty() {
+        crate::support::skipped("will_need: pages of files that stay in memory");
+        return None;
+    }
+    Some((map, file))
+}
+
+#[cfg(target_os = "linux")]
+fn drop_pages(map: &memmap2::Mmap, file: &std::fs::File) {
+    use std::os::fd::AsRawFd;
+
+    // SAFETY: the pages are clean pages of a file.
+    unsafe { map.unchecked_advise(memmap2::UncheckedAdvice::DontNeed) }.unwrap();
+    // SAFETY: the advice drops clean pages of the file.
+    unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED) };
+}
+
+/// The pages of a mapping that are in memory.
+#[cfg(target_os = "linux")]
+fn resident(map: &memmap2::Mmap) -> BTreeSet<usize> {
+    let mut pages = vec![0u8; map.len().div_ceil(Pages::BYTES)];
+    // SAFETY: the mapping has the length; there is a byte for each of its pages.
+    let status = unsafe { libc::mincore(map.as_ptr().cast_mut().cast(), map.len(), pages.as_mut_ptr()) };
+    assert_eq!(status, 0);
+    (0..pages.len()).filter(|&page| pages[page] & 1 == 1).collect()
+}
+
 /// Pages of a file that were dropped from memory come back if they are requested, and no others.
 #[test]
 #[cfg(target_os = "linux")]
 fn pages_of_a_file_come_into_memory() {
-    use std::io::Write;
-    use std::os::fd::AsRawFd;
-
-    use memmap2::{Advice, Mmap};
-
     const ROW: usize = 256;
-    let path = std::env::temp_dir().join(format!("gather-will-need-{}", std::process::id()));
-    let mut file = std::fs::File::options().create_new(true).read(true).write(true).open(&path).unwrap();
-    std::fs::remove_file(&path).unwrap();
-    file.write_all(&vec![7u8; ROWS * ROW]).unwrap();
-    file.sync_all().unwrap();
-    // SAFETY: the file has no name, and this process alone has it open.
-    let map = unsafe { Mmap::map(&file) }.unwrap();
-    map.advise(Advice::Random).unwrap();
-    let resident = || {
-        let mut pages = vec![0u8; map.len().div_ceil(Pages::BYTES)];
-        // SAFETY: the mapping has the length; there is a byte for each of its pages.
-        let status = unsafe { libc::mincore(map.as_ptr().cast_mut().cast(), map.len(), pages.as_mut_ptr()) };
-        assert_eq!(status, 0);
-        (0..pages.len()).filter(|&page| pages[page] & 1 == 1).collect::<BTreeSet<usize>>()
-    };
-    // SAFETY: the advice drops clean pages of the file.
-    unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED) };
-    if !resident().is_empty() {
-        return crate::support::skipped("will_need: pages of files that stay in memory");
-    }
+    let Some((map, file)) = cold_file(&vec![7u8; ROWS * ROW]) else { return };
     let table = View::new(&map[..], &[ROWS, ROW]).unwrap();
     let ids = ids(40);
     let needed: BTreeSet<usize> = ids.iter().map(|&id| id as usize * ROW / Pages::BYTES).collect();
     let told = Gather::new(0).will_need(&table, &ids);
     assert_eq!(told.bytes, needed.len() * Pages::BYTES);
     let begun = std::time::Instant::now();
-    while resident() != needed && begun.elapsed().as_secs() < 10 {
+    while resident(&map) != needed && begun.elapsed().as_secs() < 10 {
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
-    assert_eq!(resident(), needed);
+    assert_eq!(resident(&map), needed);
     let mut residency = Residency::new([&map[..]]);
     assert!(residency.look());
-    let (pages, known) = residency.count();
-    assert_eq!((pages, known), (map.len().div_ceil(Pages::BYTES), needed.len()));
+    let stats = residency.stats();
+    assert_eq!(
+        (stats.file_bytes, stats.known_bytes),
+        (map.len().next_multiple_of(Pages::BYTES), needed.len() * Pages::BYTES)
+    );
     let plan = Gather::new(0).plan(&table, &ids).unwrap();
     assert_eq!(plan.will_need_in(&table, &ids, &mut residency).ranges, 0);
+
+    // The system drops all pages. Its faults show it, and a later call requests the pages again.
+    drop_pages(&map, &file);
+    let mut requested = 0;
+    for _ in 0..40 {
+        assert!(plan.run(&table, &ids).unwrap().as_slice().iter().all(|&byte| byte == 7));
+        requested += plan.will_need_in(&table, &ids, &mut residency).bytes;
+    }
+    assert_eq!(requested, told.bytes);
+}
+
+/// Pages of a file stay below a budget, in both forms, and rows are as they were.
+#[test]
+#[cfg(target_os = "linux")]
+fn pages_of_a_file_stay_below_a_budget() {
+    use std::os::fd::AsFd;
+
+    const PAGES: usize = 4000;
+    const BUDGET: usize = 500;
+    let bytes: Vec<u8> = (0..PAGES * Pages::BYTES).map(|at| (at / 1000) as u8).collect();
+    let Some((map, file)) = cold_file(&bytes) else { return };
+    let rows = bytes.len() / 1000;
+    let table = View::new(&map[..rows * 1000], &[rows, 1000]).unwrap();
+    let plan = Gather::new(0).plan_any_count(&table, &Spec::<u32>::new(&[64]).unwrap()).unwrap();
+    // SAFETY: a shared mapping of the file.
+    let by_files = unsafe { Residency::of_files([(&map[..], file.as_fd(), 0)], BUDGET * Pages::BYTES) };
+    for mut residency in [Residency::new([&map[..]]).budget(BUDGET * Pages::BYTES), by_files] {
+        let mut most = 0;
+        // Few rows, many, more than the budget has pages, and few again.
+        for (call, count) in [64, 64, 400, 64, 64, 2000, 64, 64].into_iter().cycle().take(200).enumerate() {
+            let ids: Vec<u32> = (0..count).map(|at| (mixed(call as u64, at) % rows as u64) as u32).collect();
+            let told = plan.will_need_in(&table, &ids, &mut residency);
+            let out = plan.run(&table, &ids).unwrap();
+            for (&id, row) in ids.iter().zip(out.as_slice().chunks(1000)) {
+                assert!(row.iter().all(|&byte| byte == id as u8), "row {id}");
+            }
+            let needed: BTreeSet<usize> =
+                ids.iter().flat_map(|&id| [id as usize * 1000, id as usize * 1000 + 999]).map(|at| at / 4096).collect();
+            let known = residency.stats().known_bytes / Pages::BYTES;
+            assert!(known <= BUDGET.max(needed.len()) && told.bytes <= needed.len() * Pages::BYTES, "{known} pages");
+            if count == 64 {
+                most = most.max(resident(&map).len());
+            }
+        }
+        let stats = residency.stats();
+        assert_eq!(stats.is_bounded, Some(true), "{stats:?}");
+        assert_eq!(stats.requested_bytes - stats.given_back_bytes, stats.known_bytes);
+        assert!(most <= BUDGET + BUDGET / 10, "{most} pages");
+        residency.forget();
+        assert_eq!((resident(&map).len(), residency.stats().known_bytes), (0, 0));
+    }
+}
+
+/// Memory that is no clean mapping of a file keeps its contents under a budget.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_budget_changes_no_memory() {
+    const BYTES: usize = 400 * Pages::BYTES;
+    let Some((map, file)) = cold_file(&vec![1u8; BYTES]) else { return };
+    drop(map);
+    // SAFETY: the file has no name, and this process alone has it open.
+    let mut private = unsafe { memmap2::MmapOptions::new().map_copy(&file) }.unwrap();
+    private.iter_mut().step_by(5000).for_each(|byte| *byte = 9);
+    let memory: Vec<u8> = (0..BYTES).map(|at| if at % 5000 == 0 { 9 } else { 1 }).collect();
+    for bytes in [&memory[..], &private[..]] {
+        let table = View::new(bytes, &[400, Pages::BYTES]).unwrap();
+        let mut residency = Residency::new([bytes]).budget(40 * Pages::BYTES);
+        for call in 0..30 {
+            let ids: Vec<u32> = (0..30).map(|at| (mixed(call, at) % 400) as u32).collect();
+            let plan = Gather::new(0).plan(&table, &ids).unwrap();
+            plan.will_need_in(&table, &ids, &mut residency);
+            plan.run(&table, &ids).unwrap();
+        }
+        assert!(residency.stats().given_back_bytes > 0);
+        assert!(bytes == &memory[..]);
+    }
 }

@@ -11,9 +11,12 @@ mod ndarray_0_17;
 pub(crate) mod needed_pages;
 pub(crate) mod output;
 pub(crate) mod owned;
+pub(crate) mod page_advice;
+pub(crate) mod page_budget;
 pub(crate) mod pages;
 #[cfg(feature = "std")]
 pub(crate) mod pool;
+pub(crate) mod residency;
 mod shape;
 pub(crate) mod typing;
 pub(crate) mod view;

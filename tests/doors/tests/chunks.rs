@@ -194,7 +194,17 @@ fn pages_that_are_needed() {
     assert!(GatherElements::new(1).will_need(&whole, &square).rows <= 6);
     assert!(GatherNd::new().will_need(&whole, &View::new(&[9i8, 1], &[2, 1]).unwrap()).rows <= 2);
     pages.look();
-    assert!(pages.count().1 <= pages.count().0);
+    let stats = pages.stats();
+    assert!(stats.known_bytes <= stats.file_bytes && stats.is_bounded.is_none(), "{stats:?}");
+    // Any budget, for any memory: nothing is changed.
+    for budget in [0, 1, 4096, usize::MAX] {
+        let mut pages = Residency::new([bytes, &bytes[..7], &[]]).budget(budget);
+        for ids in [&[0i64, 999][..], &[500], &[]] {
+            let ids = View::new(ids, &[ids.len()]).unwrap();
+            Gather::new(0).plan(&table, &ids).unwrap().will_need_in(&table, &ids, &mut pages);
+        }
+        assert_eq!(bytes, DynTensor::from(Tensor::from_fn(&[3000], |at| at as f32).unwrap()).as_bytes());
+    }
 
     let offsets = [0u32, 2];
     for reduction in [Reduction::Add, Reduction::Max, Reduction::None] {

@@ -15,7 +15,8 @@ use crate::kernels::convert::ErasedParams;
 use crate::kernels::{Cursor, Loop};
 use crate::plan::fold::for_each;
 use crate::plan::{BagReducePlan, PreparedBags};
-use crate::tensor::needed_pages::{AdviceStats, PageRequests, Residency};
+use crate::tensor::needed_pages::{AdviceStats, PageRequests};
+use crate::tensor::residency::Residency;
 use crate::tensor::typing::Typing;
 use crate::types::error::Error;
 

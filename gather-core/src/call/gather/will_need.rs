@@ -17,7 +17,8 @@ use crate::kernels::convert::ErasedParams;
 use crate::kernels::{Cursor, Loop};
 use crate::plan::Action;
 use crate::plan::fold::for_each;
-use crate::tensor::needed_pages::{AdviceStats, PageRequests, Residency};
+use crate::tensor::needed_pages::{AdviceStats, PageRequests};
+use crate::tensor::residency::Residency;
 use crate::tensor::typing::Typing;
 use crate::types::index::by_index;
 

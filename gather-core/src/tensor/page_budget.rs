@@ -1,0 +1,111 @@
+//! A bound on the known pages of a [`Residency`](crate::Residency): the pages that are given back first.
+//!
+//! ```text
+//! while known > budget:                           nearly the least recently used range, by one bit a range
+//!     range = ranges[hand]; hand = hand + 1       256 pages
+//!     if range was used since the hand passed it: forget that; next
+//!     give back its pages, except the pages of this call
+//! ```
+//!
+//! An exact order of single pages misses 2 to 5 percent less, and its bookkeeping takes more time than that saves.
+
+use alloc::vec::Vec;
+
+use crate::tensor::residency::{BLOCK_LOG2, BLOCK_WORDS, Word};
+
+/// A bound on the known pages.
+#[derive(Clone)]
+pub(crate) struct Budget {
+    pub(crate) pages: usize,
+    /// The number of pages given back, in all and since the known pages were last corrected.
+    pub(crate) given_back: usize,
+    pub(crate) given_back_since: usize,
+    /// Whether a page that had just been given back was absent.
+    pub(crate) is_bounded: Option<bool>,
+    ranges: Vec<PageRange>,
+    /// The next range to look at.
+    hand: usize,
+}
+
+/// Pages of [`RANGE_WORDS`] words, which are given back together.
+#[derive(Clone, Copy, Default)]
+struct PageRange {
+    /// The last call that used it: `used` of its words is of this call.
+    call: u32,
+    /// Whether it was used since the hand passed it.
+    is_recent: bool,
+}
+
+/// Words of a range: 1 MiB of pages of 4 KiB.
+const RANGE_WORDS: usize = 4;
+
+impl Budget {
+    pub(crate) fn new(pages: usize, words: usize) -> Self {
+        let ranges = alloc::vec![PageRange::default(); words / RANGE_WORDS];
+        Budget { pages, given_back: 0, given_back_since: 0, is_bounded: None, ranges, hand: 0 }
+    }
+
+    /// Notes that a call uses a page of `words[at]`; clears the pages that an earlier call used.
+    #[inline]
+    pub(crate) fn use_word(&mut self, words: &mut [Word], at: usize, call: u32) {
+        let range = &mut self.ranges[at / RANGE_WORDS];
+        if range.call != call {
+            words[at / RANGE_WORDS * RANGE_WORDS..][..RANGE_WORDS].iter_mut().for_each(|word| word.used = 0);
+        }
+        *range = PageRange { call, is_recent: true };
+    }
+
+    /// Removes pages from `known`, until the budget is kept or only pages of this call are left. Returns the ranges of
+    /// pages to give back, ascending and apart, and the number of known pages in them.
+    pub(crate) fn take_excess(
+        &mut self,
+        words: &mut [Word],
+        blocks: &[usize],
+        known: usize,
+        call: u32,
+    ) -> (Vec<(usize, usize)>, usize) {
+        let (mut ranges, mut taken) = (Vec::new(), 0);
+        // In the first round a recent range is skipped, in the second none is recent.
+        for _ in 0..2 * self.ranges.len() {
+            if known - taken <= self.pages {
+                break;
+            }
+            let at = self.hand;
+            self.hand = (at + 1) % self.ranges.len();
+            let range = &mut self.ranges[at];
+            if core::mem::take(&mut range.is_recent) {
+                continue;
+            }
+            let is_used = range.call == call;
+            let first = at * RANGE_WORDS;
+            let words = &mut words[first..first + RANGE_WORDS];
+            let kept = |word: &Word| if is_used { word.used } else { 0 };
+            let pages: u32 = words.iter().map(|word| (word.known & !kept(word)).count_ones()).sum();
+            taken += pages as usize;
+            for (word, at) in words.iter_mut().zip(first..).take(if pages > 0 { RANGE_WORDS } else { 0 }) {
+                // Also pages that are not known: a fault may have brought them.
+                let page = blocks[at / BLOCK_WORDS] << BLOCK_LOG2 | ((at % BLOCK_WORDS) << 6);
+                push_pages(&mut ranges, word.inside & !kept(word), page);
+                word.known &= kept(word);
+            }
+        }
+        self.given_back += taken;
+        self.given_back_since += taken;
+        ranges.sort_unstable();
+        (ranges, taken)
+    }
+}
+
+/// Adds the pages of a word, from page `first` on, to ranges of adjacent pages.
+fn push_pages(ranges: &mut Vec<(usize, usize)>, mut bits: u64, first: usize) {
+    while bits != 0 {
+        let start = bits.trailing_zeros();
+        let count = (bits >> start).trailing_ones();
+        let (begin, end) = (first + start as usize, first + (start + count) as usize);
+        match ranges.last_mut() {
+            Some(last) if last.1 == begin => last.1 = end,
+            _ => ranges.push((begin, end)),
+        }
+        bits &= !(u64::MAX >> (64 - count) << start);
+    }
+}
