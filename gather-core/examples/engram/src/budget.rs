@@ -99,7 +99,7 @@ impl Batches {
         progress.set_style(ProgressStyle::with_template("{msg:10} [{bar:40}] {pos} of {len}, {eta} left")?);
         progress.set_message(way);
         let mut out = vec![0.0; self.rows * of.format.columns];
-        let (mut spent, before) = (Spent::default(), pages::resident_files()?);
+        let (mut spent, before, page) = (Spent::default(), pages::resident_files()?, pages::page_size()?);
         for batch in 0..self.batches {
             let ids = random_ids(of, self.rows, batch as u64);
             let start = Instant::now();
@@ -110,13 +110,20 @@ impl Batches {
                 of.check(&ids, &out)?;
                 spent.resident = spent.resident.max(pages::resident_files()?.saturating_sub(before));
                 let cached = of.shards.iter().map(|shard| pages::in_memory(&shard.map)).sum::<Result<usize, _>>()?;
-                spent.cached = spent.cached.max(cached * pages::page_size()?);
+                spent.cached = spent.cached.max(cached * page);
                 progress.set_position(batch as u64);
             }
         }
         progress.finish_and_clear();
         if known.stats().is_bounded == Some(false) {
             say!("{way}: pages that were given back stay in memory: other processes map the files, or own them");
+        } else if known.stats().given_back_bytes > 0 {
+            // A batch whose rows have more pages keeps them all.
+            let pages = self.rows * (of.format.code_bytes() / page + of.format.scale_bytes() / page + 4);
+            let most = self.budget.max(pages * page) / 10 * 11;
+            if spent.cached > most {
+                return Err(format!("{way}: {} bytes of files in memory, more than {most}", spent.cached).into());
+            }
         }
         Ok(spent)
     }
