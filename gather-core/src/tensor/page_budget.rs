@@ -109,3 +109,44 @@ fn push_pages(ranges: &mut Vec<(usize, usize)>, mut bits: u64, first: usize) {
         bits &= !(u64::MAX >> (64 - count) << start);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Pages of a block without its first 100 and its last 30; the set of known pages is kept beside the words.
+    #[test]
+    fn the_budget_is_kept_and_pages_of_the_call_stay() {
+        const PAGES: usize = 1 << BLOCK_LOG2;
+        let mut words = alloc::vec![Word::default(); BLOCK_WORDS];
+        (100..PAGES - 30).for_each(|page| words[page / 64].inside |= 1 << (page % 64));
+        let mut budget = Budget::new(2000, BLOCK_WORDS);
+        let mut known = alloc::vec![false; PAGES];
+        let mut seed = 1u64;
+        for call in 1..300u32 {
+            // Of all pages, of neighbours, and more than the budget has pages.
+            let (count, width) = [(100, PAGES - 130), (900, 1200), (3000, PAGES - 130)][call as usize % 3];
+            let mut used = alloc::vec![false; PAGES];
+            for _ in 0..count {
+                seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                let page = 100 + (seed >> 33) as usize % width;
+                budget.use_word(&mut words, page / 64, call);
+                words[page / 64].used |= 1 << (page % 64);
+                words[page / 64].known |= 1 << (page % 64);
+                (used[page], known[page]) = (true, true);
+            }
+            let before = known.iter().filter(|&&page| page).count();
+            let (ranges, taken) = budget.take_excess(&mut words, &[7], before, call);
+            assert!(ranges.is_sorted_by(|a, b| a.1 <= b.0));
+            for page in ranges.iter().flat_map(|&(first, end)| first - 7 * PAGES..end - 7 * PAGES) {
+                assert!((100..PAGES - 30).contains(&page) && !used[page], "page {page}");
+                known[page] = false;
+            }
+            let after = known.iter().filter(|&&page| page).count();
+            assert_eq!(after, before - taken);
+            assert!(after <= 2000 || (0..PAGES).all(|page| !known[page] || used[page]));
+            assert!(before <= 2000 || after + 256 > 2000.min(before), "{before} pages, {after} left");
+            assert!((0..PAGES).all(|page| known[page] == (words[page / 64].known >> (page % 64) & 1 == 1)));
+        }
+    }
+}

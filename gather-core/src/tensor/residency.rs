@@ -24,8 +24,9 @@ pub struct ResidencyStats {
     pub requested_bytes: usize,
     /// Known pages that were given back to keep the budget.
     pub given_back_bytes: usize,
-    /// Whether a page that had just been given back was absent: the budget is kept. `None` without a budget, and before
-    /// any page was given back.
+    /// Whether a page was absent just after it had been given back: the budget is kept. `None` without a budget.
+    /// `Some(false)` also for files that the process may not write: Linux reports all of their pages as in memory, and
+    /// does not drop them without descriptors. With descriptors it drops them.
     pub is_bounded: Option<bool>,
 }
 
@@ -147,13 +148,12 @@ impl<'t> Residency<'t> {
     /// access, since the system would otherwise read pages around each read, which nobody counts. All pages are given
     /// back once at the beginning.
     ///
-    /// Contents never change: Linux writes nothing to clean pages of files, and drops them; it keeps others, or swaps
-    /// them. Linux also keeps the pages of files that other processes map, or that the process lacks the permission
-    /// to write, and cached pages that the process has not read: see [`ResidencyStats::is_bounded`]. The form with
-    /// descriptors, [`Residency::of_files`], has no such limits. Other systems give nothing back.
+    /// Contents never change: Linux drops clean pages of files, and keeps or swaps others. It also keeps pages of files
+    /// that other processes map or that this process may not write, and cached pages that this process has not read: see
+    /// [`ResidencyStats::is_bounded`]. [`Residency::of_files`] drops these too. Other systems give nothing back.
     ///
-    /// Cost: a system call for each run of ranges given back, and after the whole budget has been exchanged, a
-    /// [`Residency::look`].
+    /// Cost: system calls for the ranges given back, and a [`Residency::look`] whenever pages of the whole budget, and of
+    /// an eighth of the files, have been given back.
     ///
     /// ```
     /// use gather_core::Residency;
@@ -174,9 +174,9 @@ impl<'t> Residency<'t> {
         self
     }
 
-    /// As [`Residency::budget`], by descriptors: `(mapping, descriptor, offset)` for a mapping of a file from byte
-    /// `offset` on. Pages leave the cache of the file too, also if they have not been read, and other processes' files
-    /// are no exception. It takes less time than the safe form.
+    /// As [`Residency::new`] and [`Residency::budget`], by descriptors: `(mapping, descriptor, offset)` for a mapping of a
+    /// file from byte `offset` on. Pages also leave memory if they have not been read, or if the process may not write
+    /// the file. On systems other than Linux nothing is dropped.
     ///
     /// # Safety
     /// Every page with a byte of a mapping is a page of this file, shared, or private and never written: its bytes are
