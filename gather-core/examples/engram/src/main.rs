@@ -25,26 +25,37 @@
 #[macro_use]
 #[path = "../../common/print.rs"]
 mod print;
-#[cfg(target_os = "linux")]
-mod budget;
-#[cfg(target_os = "linux")]
-mod compare;
 mod content;
 mod format;
 mod make;
-#[cfg(target_os = "linux")]
-mod pages;
-#[cfg(target_os = "linux")]
-mod ring;
 mod rows;
 mod shards;
-#[cfg(target_os = "linux")]
-mod ways;
+
+// The crate `io-uring` takes pointers of 64 bits.
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+mod measure;
+#[cfg(not(all(target_os = "linux", target_pointer_width = "64")))]
+mod measure {
+    use std::error::Error;
+
+    use crate::{Batches, NotCold, Shards};
+
+    pub(crate) fn compare(_: &Shards, _: usize) -> Result<(), Box<dyn Error>> {
+        Err(NotCold("pages of files are dropped on Linux of 64 bits only".into()).into())
+    }
+
+    impl Batches {
+        pub(crate) fn run(&self, of: &Shards) -> Result<(), Box<dyn Error>> {
+            compare(of, self.rounds)
+        }
+    }
+}
 
 use std::error::Error;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use gather_core::Residency;
 use lexopt::{Arg, ValueExt};
 
 use crate::format::Format;
@@ -139,8 +150,17 @@ enum Task {
     Make(PathBuf, make::Table),
     Rows(PathBuf, String, Vec<u64>),
     Compare(PathBuf, String, usize),
-    /// Bytes of memory, the number of batches, rows of a batch, and rounds.
-    Budget(PathBuf, String, [usize; 4]),
+    Budget(PathBuf, String, Batches),
+}
+
+/// Batches of random rows to read, and bytes of memory for the files.
+#[allow(dead_code, reason = "read on Linux of 64 bits")]
+struct Batches {
+    budget: usize,
+    batches: usize,
+    /// Rows of a batch.
+    rows: usize,
+    rounds: usize,
 }
 
 fn task(options: Options) -> Result<Task, String> {
@@ -158,7 +178,7 @@ fn task(options: Options) -> Result<Task, String> {
             let budget =
                 mib.checked_mul(1 << 20).ok_or_else(|| format!("--budget {mib}: exceeds the address space"))?;
             let (batches, rows) = (options.batches.unwrap_or(1000), options.batch.unwrap_or(256));
-            Ok(Task::Budget(folder, tensor, [budget, batches, rows, options.rounds.unwrap_or(1)]))
+            Ok(Task::Budget(folder, tensor, Batches { budget, batches, rows, rounds: options.rounds.unwrap_or(1) }))
         }
         _ => Err("one of --make FOLDER, and FOLDER with --rows, --compare or --budget".into()),
     }
@@ -180,16 +200,8 @@ fn run(task: Task) -> Result<(), Box<dyn Error>> {
     match task {
         Task::Make(folder, table) => table.write(&folder),
         Task::Rows(folder, tensor, ids) => print_rows(&open(&folder, &tensor)?, &ids),
-        #[cfg(target_os = "linux")]
-        Task::Compare(folder, tensor, rounds) => compare::run(&open(&folder, &tensor)?, rounds),
-        #[cfg(target_os = "linux")]
-        Task::Budget(folder, tensor, [budget, batches, rows, rounds]) => {
-            budget::Batches { budget, batches, rows, rounds }.run(&open(&folder, &tensor)?)
-        }
-        #[cfg(not(target_os = "linux"))]
-        Task::Compare(..) | Task::Budget(..) => {
-            Err(NotCold("pages of files can be dropped on Linux only".into()).into())
-        }
+        Task::Compare(folder, tensor, rounds) => measure::compare(&open(&folder, &tensor)?, rounds),
+        Task::Budget(folder, tensor, batches) => batches.run(&open(&folder, &tensor)?),
     }
 }
 
@@ -207,7 +219,11 @@ fn open(folder: &std::path::Path, tensor: &str) -> Result<Shards, Box<dyn Error>
 fn print_rows(table: &Shards, ids: &[u64]) -> Result<(), Box<dyn Error>> {
     let columns = table.format.columns;
     let mut out = vec![0.0; ids.len() * columns];
-    rows::with(table, &mut |rows| Ok(rows.read(ids, &mut out)?))?;
+    let mut known = Residency::new(table.shards.iter().map(|shard| &shard.map));
+    rows::with(table, &mut |rows| {
+        rows.will_need(ids, &mut known);
+        Ok(rows.read(ids, &mut out)?)
+    })?;
     for (id, row) in ids.iter().zip(out.chunks_exact(columns)) {
         let shown: Vec<String> = row.iter().take(SHOWN).map(|number| format!("{number:.6}")).collect();
         say!("{id:>10}  {}{}", shown.join(" "), if columns > SHOWN { " .." } else { "" });

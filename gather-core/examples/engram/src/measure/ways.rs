@@ -7,7 +7,7 @@ use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::sync::Barrier;
 use std::time::{Duration, Instant};
 
-use crate::ring::{Page, Read, Ring};
+use super::ring::{Page, Read, Ring};
 use crate::shards::Shards;
 
 /// Reads rows by a loop over the mappings.

@@ -9,12 +9,12 @@ use gather_core::Residency;
 use indicatif::{ProgressBar, ProgressStyle};
 use memmap2::Advice;
 
+use super::pages;
+use super::ring::{DEPTH, Ring};
+use super::ways::{self, Files};
 use crate::content::mix;
-use crate::pages;
-use crate::ring::{DEPTH, Ring};
 use crate::rows::{self, Rows};
 use crate::shards::Shards;
-use crate::ways::{self, Files};
 
 /// Rows of a call.
 const COUNTS: [usize; 4] = [16, 256, 4096, 32_768];

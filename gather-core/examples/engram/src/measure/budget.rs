@@ -7,22 +7,14 @@ use std::time::{Duration, Instant};
 use gather_core::Residency;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::compare::random_ids;
-use crate::pages;
+use super::compare::random_ids;
+use super::pages;
+use crate::Batches;
 use crate::rows::{self, Rows};
 use crate::shards::Shards;
 
 /// Looks at the memory during the batches.
 const LOOKS: usize = 100;
-
-/// Batches of random rows to read, and bytes of memory for the files.
-pub(crate) struct Batches {
-    pub(crate) budget: usize,
-    pub(crate) batches: usize,
-    /// Rows of a batch.
-    pub(crate) rows: usize,
-    pub(crate) rounds: usize,
-}
 
 /// The memory and the time of all batches.
 #[derive(Default)]
