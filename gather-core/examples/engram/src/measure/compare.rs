@@ -28,6 +28,9 @@ const THREADS: [usize; 4] = [1, 8, 16, 32];
 /// Reads rows, and returns the time that it took.
 type Call<'a> = Box<dyn FnMut(&[u64], &mut [f32]) -> Result<Duration, Box<dyn Error>> + 'a>;
 
+/// Brings the pages of the files into the state that a call needs.
+type Prepare<'a> = &'a mut dyn FnMut() -> Result<(), Box<dyn Error>>;
+
 /// A way to read rows.
 struct Way<'a> {
     name: String,
@@ -158,11 +161,35 @@ struct Times<'a> {
 
 impl Times<'_> {
     /// Times all ways in turn, and prints medians and ratios. Calls `prepare` before each call.
-    fn print(
-        &self,
-        ways: &mut [Way<'_>],
-        prepare: &mut dyn FnMut() -> Result<(), Box<dyn Error>>,
-    ) -> Result<(), Box<dyn Error>> {
+    fn print(&self, ways: &mut [Way<'_>], prepare: Prepare<'_>) -> Result<(), Box<dyn Error>> {
+        let medians = self.medians(ways, prepare)?;
+        let (state, unit, scale) = if self.is_cold { ("on the disk", "ms", 1e3) } else { ("in memory", "us", 1e6) };
+        let counts: Vec<String> = self.counts.iter().map(ToString::to_string).collect();
+        say!("");
+        say!("| pages {state}, {unit} a call of | {} |", counts.join(" | "));
+        say!("|---|{}", "---|".repeat(counts.len()));
+        for (way, medians) in ways.iter().zip(&medians).filter(|(way, _)| way.role.most(self.is_cold) > 0) {
+            line(&way.name, medians, |time| format!("{:.2}", time * scale));
+        }
+        let best = |roles: &[Role]| -> Vec<Option<f64>> {
+            let all = ways.iter().zip(&medians).filter(|(way, _)| roles.contains(&way.role));
+            let best = |at: usize| all.clone().filter_map(|(_, medians)| medians[at]).min_by(f64::total_cmp);
+            (0..counts.len()).map(best).collect()
+        };
+        let mut others = vec![("library / loop", best(&[Role::Loop]))];
+        if self.is_cold {
+            others.push(("library / best of `pread`, 32 threads, and io_uring", best(&[Role::Limit])));
+            others.push(("the same with `O_DIRECT`", best(&[Role::Limit, Role::Direct])));
+        }
+        for (name, others) in others {
+            let ratios = best(&[Role::Ours]).into_iter().zip(others).map(|(ours, other)| Some(ours? / other?));
+            line(name, &ratios.collect::<Vec<_>>(), |ratio| format!("{ratio:.2}"));
+        }
+        Ok(())
+    }
+
+    /// The median seconds of a call, for each way and each count of rows.
+    fn medians(&self, ways: &mut [Way<'_>], prepare: Prepare<'_>) -> Result<Vec<Vec<Option<f64>>>, Box<dyn Error>> {
         // The first calls in memory look the translations of addresses up: they do not count.
         let uncounted = usize::from(!self.is_cold);
         let rounds = uncounted + self.rounds;
@@ -174,8 +201,8 @@ impl Times<'_> {
             for round in 0..rounds {
                 let all = if self.is_cold { count } else { count.max(ROWS_IN_MEMORY) };
                 let ids = random_ids(self.of, all, (count + round) as u64);
-                let round_times = self.round(ways, count, &ids, prepare, &progress)?;
-                for (times, time) in times.iter_mut().zip(round_times).filter(|_| round >= uncounted) {
+                let of_round = self.round(ways, count, &ids, prepare, &progress)?;
+                for (times, time) in times.iter_mut().zip(of_round).filter(|_| round >= uncounted) {
                     times.extend(time);
                 }
             }
@@ -185,38 +212,7 @@ impl Times<'_> {
             }
         }
         progress.finish_and_clear();
-        let (state, unit) = if self.is_cold { ("on the disk", "ms") } else { ("in memory", "us") };
-        say!("");
-        say!(
-            "| pages {state}, {unit} a call of | {} |",
-            self.counts.iter().map(ToString::to_string).collect::<Vec<_>>().join(" | ")
-        );
-        say!("|---|{}", "---|".repeat(self.counts.len()));
-        for (way, medians) in ways.iter().zip(&medians).filter(|(way, _)| way.role.most(self.is_cold) > 0) {
-            let scale = if self.is_cold { 1e3 } else { 1e6 };
-            self.line(&way.name, medians, |time| format!("{:.2}", time * scale));
-        }
-        let of_roles = |roles: &[Role]| -> Vec<Option<f64>> {
-            let all = ways.iter().zip(&medians).filter(|(way, _)| roles.contains(&way.role));
-            let best = |at: usize| all.clone().filter_map(|(_, medians)| medians[at]).min_by(f64::total_cmp);
-            (0..self.counts.len()).map(best).collect()
-        };
-        let ours = of_roles(&[Role::Ours]);
-        let mut ratios = vec![("library / loop", of_roles(&[Role::Loop]))];
-        if self.is_cold {
-            ratios.push(("library / best of `pread`, 32 threads, and io_uring", of_roles(&[Role::Limit])));
-            ratios.push(("the same with `O_DIRECT`", of_roles(&[Role::Limit, Role::Direct])));
-        }
-        for (name, others) in ratios {
-            let ratios: Vec<_> = ours.iter().zip(others).map(|(ours, other)| Some((*ours)? / other?)).collect();
-            self.line(name, &ratios, |ratio| format!("{ratio:.2}"));
-        }
-        Ok(())
-    }
-
-    fn line(&self, name: &str, values: &[Option<f64>], show: impl Fn(f64) -> String) {
-        let values: Vec<String> = values.iter().map(|value| value.map_or("-".into(), &show)).collect();
-        say!("| {name} | {} |", values.join(" | "));
+        Ok(medians)
     }
 
     /// Seconds of a call of `count` rows, each way once; `None` where a way does not apply. Results must be equal.
@@ -225,7 +221,7 @@ impl Times<'_> {
         ways: &mut [Way<'_>],
         count: usize,
         ids: &[u64],
-        prepare: &mut dyn FnMut() -> Result<(), Box<dyn Error>>,
+        prepare: Prepare<'_>,
         progress: &ProgressBar,
     ) -> Result<Vec<Option<f64>>, Box<dyn Error>> {
         let columns = self.of.format.columns;
@@ -254,4 +250,10 @@ impl Times<'_> {
         }
         Ok(times)
     }
+}
+
+/// Prints a line of a table.
+fn line(name: &str, values: &[Option<f64>], show: impl Fn(f64) -> String) {
+    let values: Vec<String> = values.iter().map(|value| value.map_or("-".into(), &show)).collect();
+    say!("| {name} | {} |", values.join(" | "));
 }

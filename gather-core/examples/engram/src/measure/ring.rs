@@ -39,45 +39,46 @@ impl Ring {
 
     /// Runs reads into a buffer of `bytes` bytes, and returns the buffer.
     pub(crate) fn run(&mut self, reads: &[Read], bytes: usize) -> io::Result<&[u8]> {
+        assert!(reads.iter().all(|read| read.to + read.bytes <= bytes), "a read ends after the buffer");
         self.pages.resize(bytes.div_ceil(Page::BYTES).max(self.pages.len()), Page([0; Page::BYTES]));
+        if let Err(error) = self.run_all(reads) {
+            // Reads may be under way: their memory is never freed.
+            std::mem::forget(std::mem::take(&mut self.pages));
+            return Err(error);
+        }
+        Ok(&self.bytes()[..bytes])
+    }
+
+    /// Runs reads into the pages. Unless it returns an error, all reads have ended.
+    fn run_all(&mut self, reads: &[Read]) -> io::Result<()> {
         let begin = self.pages.as_mut_ptr().cast::<u8>();
-        let (mut next, mut waiting, mut first_error) = (0, 0, None);
-        while waiting > 0 || (next < reads.len() && first_error.is_none()) {
-            while waiting < DEPTH && next < reads.len() && first_error.is_none() {
-                let read = &reads[next];
-                assert!(read.to + read.bytes <= bytes, "a read behind the buffer");
-                let to = begin.wrapping_add(read.to);
-                let entry = opcode::Read::new(types::Fd(read.file), to, read.bytes as u32).offset(read.offset).build();
-                // SAFETY: `read.bytes` bytes from `to` on lie in `self.pages`, which stays as it is until all reads
-                // have ended: this loop waits for each, and otherwise gives the memory up below.
-                let pushed = unsafe { self.ring.submission().push(&entry.user_data(next as u64)) };
+        let (mut next, mut waiting) = (0, 0);
+        while waiting > 0 || next < reads.len() {
+            while waiting < DEPTH && next < reads.len() {
+                let Read { file, offset, bytes, to, .. } = reads[next];
+                let read = opcode::Read::new(types::Fd(file), begin.wrapping_add(to), bytes as u32).offset(offset);
+                let entry = read.build().user_data(next as u64);
+                // SAFETY: `run` has checked that the bytes lie in the pages, which stay where they are until the read
+                // has ended: after an error they are never freed.
+                let pushed = unsafe { self.ring.submission().push(&entry) };
                 pushed.map_err(io::Error::other)?;
                 (next, waiting) = (next + 1, waiting + 1);
             }
             match self.ring.submit_and_wait(1) {
-                Ok(_) => {}
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => {
-                    // Reads may be under way: their memory is never freed.
-                    std::mem::forget(std::mem::take(&mut self.pages));
-                    return Err(error);
-                }
+                Err(error) if error.kind() != io::ErrorKind::Interrupted => return Err(error),
+                _ => {}
             }
             for ended in self.ring.completion() {
                 waiting -= 1;
-                let read = &reads[ended.user_data() as usize];
-                let error = match usize::try_from(ended.result()) {
-                    Ok(bytes) if bytes >= read.least => continue,
-                    Ok(bytes) => io::Error::other(format!("a read gave {bytes} bytes of {}", read.least)),
-                    Err(_) => io::Error::from_raw_os_error(-ended.result()),
-                };
-                first_error.get_or_insert(error);
+                let least = reads[ended.user_data() as usize].least;
+                match usize::try_from(ended.result()) {
+                    Ok(bytes) if bytes >= least => {}
+                    Ok(bytes) => return Err(io::Error::other(format!("a read gave {bytes} bytes of {least}"))),
+                    Err(_) => return Err(io::Error::from_raw_os_error(-ended.result())),
+                }
             }
         }
-        match first_error {
-            Some(error) => Err(error),
-            None => Ok(&self.bytes()[..bytes]),
-        }
+        Ok(())
     }
 
     /// The bytes of all pages.
