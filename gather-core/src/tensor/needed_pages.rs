@@ -6,6 +6,8 @@
 //! request them                 `process_madvise` takes many ranges, `madvise` one
 //! ```
 
+#![forbid(unsafe_code)]
+
 use alloc::vec::Vec;
 
 use crate::tensor::page_advice::{Advice, advise_all, page_size};

@@ -9,6 +9,8 @@
 //!
 //! An exact order of single pages misses 2 to 5 percent less, and its bookkeeping takes more time than that saves.
 
+#![forbid(unsafe_code)]
+
 use alloc::vec::Vec;
 
 use crate::tensor::residency::{BLOCK_LOG2, BLOCK_WORDS, Word};
