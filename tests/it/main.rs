@@ -3,6 +3,7 @@
 mod audit;
 mod bags_sources;
 mod chains;
+mod checked;
 mod chunks;
 mod cloned;
 mod concurrency;

@@ -69,8 +69,18 @@ pub use scatter_elements::{ScatterElements, ScatterElementsAttributes, scatter_e
 pub use scatter_nd::{ScatterNd, ScatterNdAttributes, scatter_nd};
 pub use space_to_batch::{SpaceToBatch, SpaceToBatchAttributes, space_to_batch};
 
+use crate::tensor::layout::Layout;
 use crate::types::error::Error;
 use crate::types::op::Op;
+
+/// The size of an axis of data. Of rank 0, data is a list of one element if `lists`.
+///
+/// # Errors
+/// [`Error::AxisOutOfRange`].
+fn axis_size((op, axis): (Op, i64), data: &Layout, lists: bool) -> Result<usize, Error> {
+    let shape = if lists && data.rank() == 0 { &[1] } else { data.shape() };
+    normalize_axis(op, axis, shape.len()).map(|axis| shape[axis])
+}
 
 /// `axis`, counted from the start, in a tensor of rank `rank`.
 fn normalize_axis(op: Op, axis: i64, rank: usize) -> Result<usize, Error> {

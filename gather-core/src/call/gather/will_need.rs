@@ -91,7 +91,10 @@ impl<K: GatherKind, I: IndexKind> Plan<K, I> {
         X: Source<Kind = I> + ?Sized,
     {
         let GatherPlan { dtype, index, .. } = self.plan;
-        if K::Out::check(dtype, data.dtype()).is_err() || I::Out::check(index.dtype(), indices.dtype()).is_err() {
+        if K::Out::check(dtype, data.dtype()).is_err()
+            || I::Out::check(index.dtype(), indices.dtype()).is_err()
+            || self.plan.check_axis(indices).is_err()
+        {
             return AdviceStats::default();
         }
         let (held, ids) = (data.held(), indices.held());

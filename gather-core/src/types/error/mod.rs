@@ -590,6 +590,23 @@ errors! {
         /// The number of chunks with rows given.
         got: usize,
     } => "{op}: {got} chunks have rows; the plan was made for {expected}",
+    /// [`Checked`](crate::Checked) positions of an axis of another size than the axis of the call.
+    CheckedAxisMismatch { op,
+        /// The size of the axis of the call.
+        expected: usize,
+        /// The size that the positions were checked for.
+        got: usize,
+    } => "{op}: the axis has size {expected}; the positions were checked for {got}",
+    /// [`Checked`](crate::Checked) positions as tuples of indices.
+    CheckedTuples { op } =>
+        "{op}: checked positions are of one axis; the operator takes tuples of indices",
+    /// An axis is longer than the positions of [`Checked`](crate::Checked) indices count.
+    CheckedAxisTooLong {
+        /// The size of the axis.
+        n: usize,
+        /// The type of positions.
+        index: IndexType,
+    } => ("an axis of size {n}; positions of type {index} allow at most {}", index.bounds().1),
     /// An error of one table in a call over several.
     InTable {
         /// The number of the table, from 0 on.

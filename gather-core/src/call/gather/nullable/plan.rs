@@ -198,6 +198,7 @@ impl<K: GatherKind, I: IndexKind> NullablePlan<K, I> {
         let NullablePlanned { facts, ref plan, .. } = self.planned;
         K::Out::check(plan.dtype, data.dtype())?;
         I::Out::check(plan.index.dtype(), indices.dtype())?;
+        plan.check_axis(indices)?;
         with_operands(data, indices, out, |reader, operands| {
             let runs = Runs::Planned(&self.planned, kinds::run_plan::<K>);
             run(&Call { facts, nulls, reader, runs }, operands)
