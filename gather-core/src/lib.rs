@@ -236,8 +236,8 @@ pub use crate::kernels::registry::{KernelKey, Registry};
 pub use crate::ops::{
     BatchToSpace, BatchToSpaceAttributes, DepthToSpace, DepthToSpaceAttributes, Gather, GatherAttributes,
     GatherElements, GatherElementsAttributes, GatherNd, GatherNdAttributes, SpaceToBatch, SpaceToBatchAttributes,
-    SpaceToDepth, SpaceToDepthAttributes, batch_to_space, depth_to_space, gather, gather_elements, gather_nd, rows,
-    rows_into, space_to_batch, space_to_depth,
+    SpaceToDepth, SpaceToDepthAttributes, Unique, UniqueId, batch_to_space, depth_to_space, gather, gather_elements,
+    gather_nd, rows, rows_into, space_to_batch, space_to_depth,
 };
 #[cfg(feature = "scatter")]
 pub use crate::ops::{
@@ -249,7 +249,7 @@ pub use crate::tensor::dynamic::{DynTensor, DynView, DynViewMut};
 pub use crate::tensor::fused::FusedRows;
 pub use crate::tensor::layout::{Layout, Shape};
 pub use crate::tensor::needed_pages::{AdviceStats, Residency};
-pub use crate::tensor::output::{DynOutput, Output};
+pub use crate::tensor::output::{Append, DynOutput, Output};
 pub use crate::tensor::owned::Tensor;
 #[cfg(feature = "std")]
 pub use crate::tensor::pages::{HugePageStats, promote};

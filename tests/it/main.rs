@@ -6,6 +6,7 @@ mod chains;
 mod checked;
 mod chunks;
 mod cloned;
+mod columns;
 mod concurrency;
 mod conformance;
 mod counts;

@@ -55,6 +55,7 @@ mod scatter_elements;
 #[cfg(feature = "scatter")]
 mod scatter_nd;
 mod space_to_batch;
+mod unique;
 
 pub use batch_to_space::{BatchToSpace, BatchToSpaceAttributes, batch_to_space};
 pub use depth::{
@@ -68,6 +69,7 @@ pub use scatter_elements::{ScatterElements, ScatterElementsAttributes, scatter_e
 #[cfg(feature = "scatter")]
 pub use scatter_nd::{ScatterNd, ScatterNdAttributes, scatter_nd};
 pub use space_to_batch::{SpaceToBatch, SpaceToBatchAttributes, space_to_batch};
+pub use unique::{Unique, UniqueId};
 
 use crate::tensor::layout::Layout;
 use crate::types::error::Error;

@@ -354,7 +354,7 @@ pub(super) unsafe fn run(
         Target::Fixed(start, _) => (start, None),
         Target::Resized(out) => {
             let layout = fresh.expect("the layout of fresh memory");
-            (out.clear(layout.len())?, Some((out, layout)))
+            (out.clear(layout.shape(), layout.len())?, Some((out, layout)))
         }
     };
     exec::run_bags(call(start))?;

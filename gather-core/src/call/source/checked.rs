@@ -176,11 +176,23 @@ impl<'a, I: Position> Checked<'a, I> {
         Ok(Checked { positions: Held::Owned(positions, layout), axis })
     }
 
-    /// Positions in `0..n`, a list.
-    pub(in crate::call) fn from_positions(positions: Vec<I>, n: usize) -> Self {
-        debug_assert!(positions.iter().all(|position| (0..n as i64).contains(&position.widen())));
-        let layout = Layout::contiguous(&[positions.len()]).expect("a list has a layout");
-        Checked { positions: Held::Owned(positions, layout), axis: CheckedAxis { n, missing: false } }
+    /// A list of `len` positions in `0..n`, given by their numbers.
+    ///
+    /// # Errors
+    /// [`Error::CheckedAxisTooLong`], [`Error::AllocationFailed`], then the errors of `position`.
+    pub(crate) fn of_positions(
+        n: usize,
+        len: usize,
+        mut position: impl FnMut(usize) -> Result<i64, Error>,
+    ) -> Result<Checked<'static, I>, Error> {
+        check_fits::<I>(n)?;
+        let (mut positions, layout) = (memory::reserve(len)?, Layout::contiguous(&[len])?);
+        for at in 0..len {
+            let position = position(at)?;
+            debug_assert!((0..n as i64).contains(&position), "{position} of {n}");
+            positions.push(I::truncated(position));
+        }
+        Ok(Checked { positions: Held::Owned(positions, layout), axis: CheckedAxis { n, missing: false } })
     }
 
     /// The positions, -1 for a missing one.
@@ -214,15 +226,19 @@ debug_by!(self: [I] Checked<'_, I> { n: self.axis.n, shape: self.layout().shape(
 
 const OP: Op = Op::Gather;
 
+/// # Errors
+/// [`Error::CheckedAxisTooLong`].
+fn check_fits<P: PositionType>(n: usize) -> Result<(), Error> {
+    if n as i128 <= P::TYPE.bounds().1 { Ok(()) } else { Err(Error::CheckedAxisTooLong { n, index: P::TYPE }) }
+}
+
 /// Whether row-major indices are positions of type `P`, as they are.
 ///
 /// # Errors
 /// [`Error::CheckedAxisTooLong`], [`Error::BitmapLengthMismatch`], then [`Error::LevelUnavailable`].
 fn are_lent<P: PositionType>(ids: Ids<'_>, valid: Option<Bitmap<'_>>, n: usize) -> Result<bool, Error> {
     let (layout, size) = (ids.layout(), size_of::<P>());
-    if i64::try_from(n).map_or(true, |n| n > P::TYPE.bounds().1 as i64) {
-        return Err(Error::CheckedAxisTooLong { n, index: P::TYPE });
-    }
+    check_fits::<P>(n)?;
     if let Some(valid) = valid.filter(|valid| valid.len() != layout.len()) {
         let (rows, argument) = (layout.len(), Argument::Indices);
         return Err(Error::BitmapLengthMismatch { op: OP, argument, len: valid.len(), rows, elements: rows });

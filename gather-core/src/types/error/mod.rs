@@ -600,6 +600,36 @@ errors! {
     /// [`Checked`](crate::Checked) positions as tuples of indices.
     CheckedTuples { op } =>
         "{op}: checked positions are of one axis; the operator takes tuples of indices",
+    /// A result has another rank, or other rows, than the tensor that it is [appended](crate::Append) to.
+    AppendMismatch {
+        /// The shape of the tensor.
+        expected: Box<[usize]>,
+        /// The shape of the result.
+        got: Box<[usize]>,
+    } => "a result of shape {got:?} cannot follow the rows of a tensor of shape {expected:?}",
+    /// Lists of sources and rows of [`pairs`](crate::ChunksView::pairs) have other lengths.
+    PairsMismatch {
+        /// The number of sources.
+        sources: usize,
+        /// The number of rows.
+        rows: usize,
+    } => "pairs: {sources} sources and {rows} rows",
+    /// A pair of a source and a row names no row of [chunks](crate::chunks()).
+    PairOutOfRange {
+        /// The position of the pair.
+        position: usize,
+        /// The source of the pair.
+        source: i128,
+        /// The row of the pair.
+        row: i128,
+        /// The number of sources.
+        sources: usize,
+        /// The number of rows of the source; `None` if there is no such source.
+        rows: Option<usize>,
+    } match rows {
+        Some(rows) => "pairs: pair {position} is row {row} of source {source}, which has {rows} rows",
+        None => "pairs: pair {position} is of source {source}; there are {sources} sources",
+    },
     /// An axis is longer than the positions of [`Checked`](crate::Checked) indices count.
     CheckedAxisTooLong {
         /// The size of the axis.
