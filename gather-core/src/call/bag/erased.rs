@@ -217,7 +217,7 @@ impl<'a> ErasedBags<'a> {
     /// The policy for indices of an operator, or of positions if the indices are checked.
     #[inline(always)]
     pub(super) fn policy(&self, settings: &BagSettings) -> IndexPolicy {
-        if self.checked.is_some() { CheckedAxis::PLANNED } else { settings.policy }
+        self.checked.map_or(settings.policy, |_| CheckedAxis::POLICY)
     }
 
     /// Checks that checked indices are of the `rows` rows of data, and that weights have the shape of indices. `taken`

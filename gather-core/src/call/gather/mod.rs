@@ -104,18 +104,7 @@ impl<A: IndexAttributes> GatherOperator<A> {
         let op = self.erased();
         let Some(axis) = checked_axis(indices) else { return Ok(op) };
         axis.check(op.op(), op.attributes.axis_size(data().borrow())?)?;
-        Ok(ErasedGather { policy: axis.policy(), ..op })
-    }
-
-    /// As [`Self::erased_for`], for a plan, which runs by any positions.
-    #[inline(always)]
-    fn planned_for<S, X>(&self, data: &S, indices: &X) -> Result<ErasedGather<'_>, Error>
-    where
-        S: Describe + ?Sized,
-        X: Describe<Kind: IndexKind> + ?Sized,
-    {
-        let op = self.erased_for(|| data.held(), indices)?;
-        Ok(if X::Kind::IS_CHECKED { ErasedGather { policy: CheckedAxis::PLANNED, ..op } } else { op })
+        Ok(ErasedGather { policy: CheckedAxis::POLICY, ..op })
     }
 
     /// Runs the operator into a fresh tensor. The table of [`Source`] lists the types of data and their results.

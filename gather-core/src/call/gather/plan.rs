@@ -10,7 +10,7 @@ use crate::call::gather::kinds::{GatherKind, GatheredBy, Outputs};
 use crate::call::gather::planned::PlanInner;
 use crate::call::gather::{GatherOperator, kinds};
 use crate::call::plan_type::plan_type;
-use crate::call::source::checked::checked_axis;
+use crate::call::source::checked::check_planned;
 use crate::call::source::kind::IndexKind;
 use crate::call::source::{Describe, Source};
 use crate::exec::{self, Operands, Written};
@@ -85,20 +85,6 @@ pub(in crate::call) struct GatherPlan {
 }
 
 impl GatherPlan {
-    /// Compares the axis of checked indices with the planned axis.
-    ///
-    /// # Errors
-    /// [`Error::CheckedAxisMismatch`].
-    #[inline(always)]
-    pub(super) fn check_axis<X>(&self, indices: &X) -> Result<(), Error>
-    where
-        X: Source<Kind: IndexKind> + ?Sized,
-    {
-        let Some(checked) = checked_axis(indices) else { return Ok(()) };
-        let plan = self.planned.plan();
-        plan.axes().iter().try_for_each(|axis| checked.check(plan.op(), axis.dim))
-    }
-
     /// Checks the layout of an output for `count` indices, the result of [`PlanInner::check_inputs`].
     pub(super) fn check_output(&self, out: &Layout, count: usize) -> Result<(), Error> {
         match self.reads.blocks() {
@@ -182,7 +168,7 @@ impl<A: IndexAttributes> GatherOperator<A> {
         S: Describe<Kind: GatheredBy<A>> + ?Sized,
         X: Describe<Kind: IndexKind> + ?Sized,
     {
-        let (index, op) = (X::Kind::index(indices.dtype())?, self.planned_for(data, indices)?);
+        let (index, op) = (X::Kind::index(indices.dtype())?, self.erased_for(|| data.held(), indices)?);
         let (held, ids) = (data.held(), indices.held());
         let (reader, indices) = (data.reader(held.borrow()), (ids.borrow(), index));
         let plan = kinds::plan::<S::Kind, X::Kind>(&op, &reader, indices, outputs)?;
@@ -228,7 +214,7 @@ impl<K: GatherKind, I: IndexKind> Plan<K, I> {
         let GatherPlan { planned, dtype, index, .. } = &self.plan;
         K::Out::check(*dtype, data.dtype())?;
         I::Out::check(index.dtype(), indices.dtype())?;
-        self.plan.check_axis(indices)?;
+        check_planned(indices, planned.plan())?;
         if K::IS_PLAIN
             && let Target::Fixed(out, layout) = out.target_of(*dtype)?
             && planned.is_one_call(data.held().borrow(), indices.held().borrow(), layout)

@@ -154,7 +154,7 @@ impl<A, R> ScatterOperator<A, R> {
             return Ok((self.out_of_bounds.lower(self.negative, skips_negative), skips_negative));
         };
         axis.check(self.attributes.op(), self.attributes.axis_size(data().borrow())?)?;
-        Ok((CheckedAxis::of_scatters(), false))
+        Ok((ScatterOutOfBounds::Drop.lower(CheckedAxis::POLICY.negative, false), false))
     }
 }
 

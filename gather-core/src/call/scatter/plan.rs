@@ -9,7 +9,7 @@ use crate::call::plan_type::plan_type;
 use crate::call::scatter::erased::ScatterCallRequest;
 use crate::call::scatter::reduces::Reduces;
 use crate::call::scatter::{ScatterAttributes, ScatterOperator, in_place, with_copy};
-use crate::call::source::checked::checked_axis;
+use crate::call::source::checked::check_planned;
 use crate::call::source::destination::Destination;
 use crate::call::source::kind::{IndexKind, Kind, PlainKind};
 use crate::call::source::{Describe, Source};
@@ -60,19 +60,6 @@ impl PlannedScatter {
     #[inline]
     fn dtypes(&self) -> (DType, DType) {
         (self.request.dtype, self.request.index.dtype())
-    }
-
-    /// Compares the axis of checked indices with the planned axis.
-    ///
-    /// # Errors
-    /// [`Error::CheckedAxisMismatch`].
-    #[inline(always)]
-    fn check_axis<X>(&self, indices: &X) -> Result<(), Error>
-    where
-        X: Source<Kind: IndexKind> + ?Sized,
-    {
-        let Some(checked) = checked_axis(indices) else { return Ok(()) };
-        self.plan.axes().iter().try_for_each(|axis| checked.check(self.plan.op(), axis.dim))
     }
 
     /// Checks the layouts of tensors of the planned types, and runs the plan.
@@ -283,7 +270,7 @@ impl<K: PlainKind, I: IndexKind> ScatterPlan<K, I> {
         let (dtype, index) = self.planned.dtypes();
         K::Out::check(dtype, data.dtype())?;
         I::Out::check(index, indices.dtype())?;
-        self.planned.check_axis(indices)?;
+        check_planned(indices, &self.planned.plan)?;
         with_copy(data, indices, updates, (out, self.planned.request.options), |operands| self.planned.run(operands))
     }
 
@@ -306,7 +293,7 @@ impl<K: PlainKind, I: IndexKind> ScatterPlan<K, I> {
         I::Out::check(index, indices.dtype())?;
         K::Out::check(dtype, updates.dtype())?;
         K::Out::check(dtype, destination.dtype())?;
-        self.planned.check_axis(indices)?;
+        check_planned(indices, &self.planned.plan)?;
         in_place(destination, indices, updates, |operands| self.planned.run(operands))
     }
 }

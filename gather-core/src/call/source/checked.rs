@@ -3,13 +3,13 @@
 use alloc::vec::Vec;
 use core::borrow::Borrow;
 
-use crate::call::source::Source;
 use crate::call::source::kind::{IndexKind, not_compiled};
-use crate::call::source::reader::{Format, Reader};
+use crate::call::source::reader::Format;
+use crate::call::source::{Describe, Source, of_list};
 use crate::exec::first_bad_index::IndexCheck;
 use crate::exec::{Ids, NullIndices, PositionType};
 use crate::kernels::{Indices, Resolvers};
-use crate::plan::Axis;
+use crate::plan::{Axis, NestPlan};
 use crate::tensor::bitmap::Bitmap;
 use crate::tensor::layout::Layout;
 use crate::tensor::memory;
@@ -18,7 +18,7 @@ use crate::types::declare::{accessors, debug_by};
 use crate::types::error::Error;
 use crate::types::level::Level;
 use crate::types::op::{Argument, Op};
-use crate::types::policy::{IndexPolicy, KernelPolicy, ScatterOutOfBounds};
+use crate::types::policy::{IndexPolicy, KernelPolicy};
 
 /// A type of positions: `i32` or `i64`. Sealed.
 #[diagnostic::on_unimplemented(
@@ -61,7 +61,7 @@ impl Position for i64 {}
 #[derive(Clone)]
 pub struct Checked<'a, I> {
     positions: Held<'a, I>,
-    axis: CheckedAxis,
+    n: usize,
 }
 
 #[derive(Clone)]
@@ -70,29 +70,13 @@ enum Held<'a, I> {
     Owned(Vec<I>, Layout),
 }
 
-/// The axis of checked positions, in a [`Reader`].
+/// The size of the axis of checked positions, in a [`Reader`](crate::call::source::reader::Reader).
 #[derive(Clone, Copy, Debug)]
-pub(in crate::call) struct CheckedAxis {
-    /// The size of the axis.
-    n: usize,
-    /// Whether a position may be missing.
-    missing: bool,
-}
+pub(in crate::call) struct CheckedAxis(usize);
 
 impl CheckedAxis {
-    /// The policy of a gather that runs once.
-    #[inline(always)]
-    pub(in crate::call) fn policy(self) -> IndexPolicy {
-        IndexPolicy::of_positions(self.missing)
-    }
-
-    /// The policy of gathers and bags by any positions.
-    pub(in crate::call) const PLANNED: IndexPolicy = IndexPolicy::of_positions(true);
-
-    /// The policy of scatters.
-    pub(in crate::call) fn of_scatters() -> KernelPolicy {
-        ScatterOutOfBounds::Drop.lower(Self::PLANNED.negative, false)
-    }
+    /// The policy of gathers and bags by positions.
+    pub(in crate::call) const POLICY: IndexPolicy = IndexPolicy::of_positions(true);
 
     /// Compares the axis with the axis of a call.
     ///
@@ -100,7 +84,7 @@ impl CheckedAxis {
     /// [`Error::CheckedAxisMismatch`].
     #[inline(always)]
     pub(in crate::call) fn check(self, op: Op, expected: usize) -> Result<(), Error> {
-        if self.n == expected { Ok(()) } else { Err(Error::CheckedAxisMismatch { op, expected, got: self.n }) }
+        if self.0 == expected { Ok(()) } else { Err(Error::CheckedAxisMismatch { op, expected, got: self.0 }) }
     }
 }
 
@@ -159,40 +143,24 @@ impl<'a, I: Position> Checked<'a, I> {
         let (held, dtype) = (indices.held(), indices.dtype());
         let (layout, of) = (held.borrow(), X::Kind::index(dtype)?);
         let resolvers = X::Kind::resolvers(of).ok_or_else(not_compiled(OP, dtype, of))?;
-        let policy = match checked_axis(indices) {
-            Some(axis) => axis.check(OP, n).map(|()| CheckedAxis::PLANNED)?,
-            None => policy,
-        };
+        let checked = checked_axis(indices).map(|axis| axis.check(OP, n)).transpose()?;
+        let policy = if checked.is_some() { CheckedAxis::POLICY } else { policy };
         // SAFETY: V1: values of the type `of` lie along the layout of the source.
         let ids = unsafe { Ids::new(indices.start(), layout, of) };
-        let axis = CheckedAxis { n, missing: !policy.lower().fails() || valid.is_some() };
-        if are_lent::<I>(ids, valid, n)? {
-            // SAFETY: the source is borrowed for `'a`, so that its row-major indices may be read. `are_lent` found them
-            // aligned, and of the size of `I`.
-            let lent = unsafe { View::from_raw_parts(indices.start().cast::<I>(), layout.clone()) };
-            return Ok(Checked { positions: Held::Lent(lent), axis: CheckedAxis { missing: false, ..axis } });
-        }
-        let (positions, layout) = resolve(ids, resolvers, valid, (n, policy.lower()))?;
-        Ok(Checked { positions: Held::Owned(positions, layout), axis })
+        let positions = match resolve(ids, resolvers, valid, (n, policy.lower()))? {
+            Some((positions, layout)) => Held::Owned(positions, layout),
+            // SAFETY: the source is borrowed for `'a`, so that its indices may be read. `resolve` found them aligned,
+            // and of the size of `I`.
+            None => Held::Lent(unsafe { View::from_raw_parts(indices.start().cast(), layout.clone()) }),
+        };
+        Ok(Checked { positions, n })
     }
 
-    /// A list of `len` positions in `0..n`, given by their numbers.
-    ///
-    /// # Errors
-    /// [`Error::CheckedAxisTooLong`], [`Error::AllocationFailed`], then the errors of `position`.
-    pub(crate) fn of_positions(
-        n: usize,
-        len: usize,
-        mut position: impl FnMut(usize) -> Result<i64, Error>,
-    ) -> Result<Checked<'static, I>, Error> {
-        check_fits::<I>(n)?;
-        let (mut positions, layout) = (memory::reserve(len)?, Layout::contiguous(&[len])?);
-        for at in 0..len {
-            let position = position(at)?;
-            debug_assert!((0..n as i64).contains(&position), "{position} of {n}");
-            positions.push(I::truncated(position));
-        }
-        Ok(Checked { positions: Held::Owned(positions, layout), axis: CheckedAxis { n, missing: false } })
+    /// A list of positions in `0..n`, which `I` counts.
+    pub(crate) fn from_positions(positions: Vec<I>, n: usize) -> Self {
+        debug_assert!(positions.iter().all(|position| (0..n as i64).contains(&position.widen())));
+        let layout = of_list(&positions);
+        Checked { positions: Held::Owned(positions, layout), n }
     }
 
     /// The positions, -1 for a missing one.
@@ -206,7 +174,8 @@ impl<'a, I: Position> Checked<'a, I> {
 impl<I> Checked<'_, I> {
     accessors! { self:
         /// The size of the axis.
-        pub fn n() -> usize => self.axis.n;
+        pub fn n() -> usize => self.n;
+        pub(super) fn axis() -> CheckedAxis => CheckedAxis(self.n);
         pub(super) fn layout() -> &Layout => match &self.positions {
             Held::Lent(view) => view.layout(),
             Held::Owned(_, layout) => layout,
@@ -216,81 +185,80 @@ impl<I> Checked<'_, I> {
             Held::Owned(positions, _) => positions.as_ptr(),
         };
     }
-
-    pub(super) fn format<'s>(&self) -> Format<'s> {
-        Format::Checked(self.axis)
-    }
 }
 
-debug_by!(self: [I] Checked<'_, I> { n: self.axis.n, shape: self.layout().shape() });
+debug_by!(self: [I] Checked<'_, I> { n: self.n, shape: self.layout().shape() });
 
 const OP: Op = Op::Gather;
 
 /// # Errors
 /// [`Error::CheckedAxisTooLong`].
-fn check_fits<P: PositionType>(n: usize) -> Result<(), Error> {
+pub(super) fn check_fits<P: PositionType>(n: usize) -> Result<(), Error> {
     if n as i128 <= P::TYPE.bounds().1 { Ok(()) } else { Err(Error::CheckedAxisTooLong { n, index: P::TYPE }) }
 }
 
-/// Whether row-major indices are positions of type `P`, as they are.
+/// The position of each index along an axis of size `n`, and the layout of the positions. `None` if the indices are
+/// row-major positions of type `P` already.
 ///
 /// # Errors
-/// [`Error::CheckedAxisTooLong`], [`Error::BitmapLengthMismatch`], then [`Error::LevelUnavailable`].
-fn are_lent<P: PositionType>(ids: Ids<'_>, valid: Option<Bitmap<'_>>, n: usize) -> Result<bool, Error> {
-    let (layout, size) = (ids.layout(), size_of::<P>());
-    check_fits::<P>(n)?;
-    if let Some(valid) = valid.filter(|valid| valid.len() != layout.len()) {
-        let (rows, argument) = (layout.len(), Argument::Indices);
-        return Err(Error::BitmapLengthMismatch { op: OP, argument, len: valid.len(), rows, elements: rows });
-    }
-    let level = Level::resolve(None)?;
-    let may_lend = valid.is_none() && ids.of().size() == size && layout.is_contiguous();
-    let (true, Ok(dim)) = (may_lend && ids.start().addr().is_multiple_of(align_of::<P>()), i32::try_from(n)) else {
-        return Ok(false);
-    };
-    // SAFETY: V1: the indices of the layout are contiguous.
-    let indices = unsafe { Indices::new(ids.start(), size as isize, layout.len()) };
-    Ok(P::BITS.are_positions.at(level)((&indices, dim)))
-}
-
-/// The position of each index along an axis of size `n`, and the layout of the positions.
-///
-/// # Errors
+/// [`Error::CheckedAxisTooLong`], [`Error::BitmapLengthMismatch`], [`Error::LevelUnavailable`],
 /// [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`].
 fn resolve<P: PositionType>(
     indices: Ids<'_>,
     resolvers: Resolvers,
     valid: Option<Bitmap<'_>>,
     (n, policy): (usize, KernelPolicy),
-) -> Result<(Vec<P>, Layout), Error> {
+) -> Result<Option<(Vec<P>, Layout)>, Error> {
+    check_fits::<P>(n)?;
     let numbers = Layout::contiguous(indices.layout().shape())?;
-    let mut positions = memory::zeros(numbers.len())?;
+    let (lead, count) = (numbers.rank(), numbers.len());
+    if let Some(valid) = valid.filter(|valid| valid.len() != count) {
+        let (argument, len) = (Argument::Indices, valid.len());
+        return Err(Error::BitmapLengthMismatch { op: OP, argument, len, rows: count, elements: count });
+    }
+    let (level, at) = (Level::resolve(None)?, indices.start());
+    let may_lend = valid.is_none() && count > 0 && indices.of().size() == size_of::<P>();
+    if may_lend
+        && indices.layout().is_contiguous()
+        && at.addr().is_multiple_of(align_of::<P>())
+        && let Ok(dim) = i32::try_from(n)
+    {
+        // SAFETY: V1: the indices of the layout are contiguous.
+        let indices = unsafe { Indices::new(at, size_of::<P>() as isize, count) };
+        if P::BITS.are_positions.at(level)((&indices, dim)) {
+            return Ok(None);
+        }
+    }
+    let (mut positions, refuses) = (memory::zeros(count)?, policy.refuses(false, n == 0));
     let axes = [Axis { axis: 0, dim: n, data: 1, index: 0 }];
     let check = IndexCheck { op: OP, axes: &axes, policy, index: indices.of(), skips_negative: false };
-    let (level, lead, count) = (Level::resolve(None)?, numbers.rank(), numbers.len());
-    let refuses = policy.refuses(false, n == 0);
-    let call = NullIndices { check, refuses, resolvers, level, indices, numbers: &numbers, lead, count, valid };
-    call.resolve(&mut positions)?;
-    Ok((positions, numbers))
+    NullIndices { check, refuses, resolvers, level, indices, numbers: &numbers, lead, count, valid }
+        .resolve(&mut positions)?;
+    Ok(Some((positions, numbers)))
 }
 
 /// The axis of checked indices; `None` for others.
 #[inline(always)]
 pub(in crate::call) fn checked_axis<X>(indices: &X) -> Option<CheckedAxis>
 where
-    X: super::Describe<Kind: IndexKind> + ?Sized,
+    X: Describe<Kind: IndexKind> + ?Sized,
 {
     if !X::Kind::IS_CHECKED {
         return None;
     }
     let held = indices.held();
-    indices.reader(held.borrow()).checked_axis()
+    if let Format::Checked(axis) = indices.reader(held.borrow()).format { Some(axis) } else { None }
 }
 
-impl Reader<'_> {
-    /// The axis of checked indices; `None` for others.
-    #[inline(always)]
-    pub(in crate::call) fn checked_axis(&self) -> Option<CheckedAxis> {
-        if let Format::Checked(axis) = self.format { Some(axis) } else { None }
-    }
+/// Compares the axis of checked indices with the axis of a plan.
+///
+/// # Errors
+/// [`Error::CheckedAxisMismatch`].
+#[inline(always)]
+pub(in crate::call) fn check_planned<X>(indices: &X, plan: &NestPlan) -> Result<(), Error>
+where
+    X: Describe<Kind: IndexKind> + ?Sized,
+{
+    let Some(checked) = checked_axis(indices) else { return Ok(()) };
+    plan.axes().iter().try_for_each(|axis| checked.check(plan.op(), axis.dim))
 }

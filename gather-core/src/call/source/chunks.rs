@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::marker::PhantomData;
 
-use crate::call::source::checked::{Checked, Position};
+use crate::call::source::checked::{Checked, Position, check_fits};
 use crate::call::source::kind::{ChunkKind, RowKind};
 use crate::call::source::reader::{Format, Reader};
 use crate::call::source::rows::{RowFunctionOf, RowsSpec, RowsView};
@@ -12,6 +12,7 @@ use crate::call::source::{Describe, Source};
 use crate::kernels::convert::chunks::ChunkTable;
 use crate::kernels::convert::row::RowParams;
 use crate::tensor::layout::{Layout, Shape};
+use crate::tensor::memory;
 use crate::types::declare::{accessors, debug_by};
 use crate::types::element::DType;
 use crate::types::error::Error;
@@ -213,20 +214,19 @@ impl<K> ChunksView<'_, K> {
         if sources.len() != rows.len() {
             return Err(Error::PairsMismatch { sources: sources.len(), rows: rows.len() });
         }
-        let (starts, n) = (&self.starts[..], self.starts[self.starts.len() - 1]);
-        Checked::of_positions(n, sources.len(), |position| {
-            let (source, row) = (sources[position], rows[position]);
-            let [from, to] = match source.bits() as usize {
-                at if source.bits() < starts.len() as u64 - 1 => [starts[at], starts[at + 1]],
-                _ => [0, 0],
-            };
-            if row.bits() < (to - from) as u64 {
-                return Ok(from as i64 + row.widen());
+        let (starts, chunks) = (&self.starts[..], self.starts.len() - 1);
+        check_fits::<I>(starts[chunks])?;
+        let mut positions = memory::reserve(rows.len())?;
+        for (position, (&source, &row)) in sources.iter().zip(rows).enumerate() {
+            let is_source = source.bits() < chunks as u64;
+            let [from, to] = if is_source { [0, 1].map(|end| starts[source.bits() as usize + end]) } else { [0; 2] };
+            if row.bits() >= (to - from) as u64 {
+                let (source, row, rows) = (source.exact(), row.exact(), is_source.then_some(to - from));
+                return Err(Error::PairOutOfRange { position, source, row, chunks, rows });
             }
-            let (source, row, sources) = (source.exact(), row.exact(), starts.len() - 1);
-            let rows = (0..sources as i128).contains(&source).then(|| to - from);
-            Err(Error::PairOutOfRange { position, source, row, sources, rows })
-        })
+            positions.push(I::truncated(from as i64 + row.widen()));
+        }
+        Ok(Checked::from_positions(positions, starts[chunks]))
     }
 }
 

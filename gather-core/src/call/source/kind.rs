@@ -262,74 +262,49 @@ impl PlainKind for Dyn {
     }
 }
 
-impl<I: Index> IndexKind for I {
-    #[inline(always)]
-    fn index(_: DType) -> Result<IndexType, Error> {
-        Ok(I::TYPE)
-    }
+/// Implements [`IndexKind`] for kinds of indices of type `I`.
+macro_rules! index_kinds {
+    ($([$I:ident: $Index:ident] $Kind:ty: $is_checked:literal;)*) => {$(
+        impl<$I: $Index> IndexKind for $Kind {
+            const IS_CHECKED: bool = $is_checked;
 
-    #[inline(always)]
-    fn gathers<K>(_: IndexType) -> Option<Kernels> {
-        Some(Kernels::of::<K, I>())
-    }
+            #[inline(always)]
+            fn index(_: DType) -> Result<IndexType, Error> {
+                Ok($I::TYPE)
+            }
 
-    #[cfg(feature = "scatter")]
-    #[inline(always)]
-    fn scatters(_: IndexType) -> Option<Kernels> {
-        Some(Kernels::scatters_of::<I>())
-    }
+            #[inline(always)]
+            fn gathers<K>(_: IndexType) -> Option<Kernels> {
+                Some(Kernels::of::<K, $I>())
+            }
 
-    #[inline(always)]
-    fn converts(_: IndexType) -> Option<fn(Level, Method) -> IndexKernel> {
-        Some(convert::kernel::<I>)
-    }
+            #[cfg(feature = "scatter")]
+            #[inline(always)]
+            fn scatters(_: IndexType) -> Option<Kernels> {
+                Some(Kernels::scatters_of::<$I>())
+            }
 
-    #[cfg(feature = "bags")]
-    #[inline(always)]
-    fn positions(_: IndexType) -> Option<&'static PositionsFns> {
-        Some(PositionsFns::of::<I>())
-    }
+            #[inline(always)]
+            fn converts(_: IndexType) -> Option<fn(Level, Method) -> IndexKernel> {
+                Some(convert::kernel::<$I>)
+            }
 
-    #[inline(always)]
-    fn resolvers(_: IndexType) -> Option<Resolvers> {
-        Some(Resolvers::of::<I>())
-    }
+            #[cfg(feature = "bags")]
+            #[inline(always)]
+            fn positions(_: IndexType) -> Option<&'static PositionsFns> {
+                Some(PositionsFns::of::<$I>())
+            }
+
+            #[inline(always)]
+            fn resolvers(_: IndexType) -> Option<Resolvers> {
+                Some(Resolvers::of::<$I>())
+            }
+        }
+    )*};
 }
-
-impl<I: Position> IndexKind for Positions<I> {
-    const IS_CHECKED: bool = true;
-
-    #[inline(always)]
-    fn index(dtype: DType) -> Result<IndexType, Error> {
-        I::index(dtype)
-    }
-
-    #[inline(always)]
-    fn gathers<K>(index: IndexType) -> Option<Kernels> {
-        I::gathers::<K>(index)
-    }
-
-    #[cfg(feature = "scatter")]
-    #[inline(always)]
-    fn scatters(index: IndexType) -> Option<Kernels> {
-        I::scatters(index)
-    }
-
-    #[inline(always)]
-    fn converts(index: IndexType) -> Option<fn(Level, Method) -> IndexKernel> {
-        I::converts(index)
-    }
-
-    #[cfg(feature = "bags")]
-    #[inline(always)]
-    fn positions(index: IndexType) -> Option<&'static PositionsFns> {
-        I::positions(index)
-    }
-
-    #[inline(always)]
-    fn resolvers(index: IndexType) -> Option<Resolvers> {
-        I::resolvers(index)
-    }
+index_kinds! {
+    [I: Index] I: false;
+    [I: Position] Positions<I>: true;
 }
 
 impl IndexKind for Dyn {

@@ -273,7 +273,7 @@ sources! {
     [K: ChunkKind] ChunksView<'_, K> => Chunks<K>: &'s Layout, |this, layout|
         &this.layout, this.start(), this.one.dtype, this.reader(layout);
     [I: Position] Checked<'_, I> => Positions<I>: &'s Layout, |this, layout|
-        this.layout(), this.start().cast(), I::DTYPE, Reader::new(this, layout, this.format());
+        this.layout(), this.start().cast(), I::DTYPE, Reader::new(this, layout, Format::Checked(this.axis()));
 }
 #[cfg(feature = "bags")]
 sources! {

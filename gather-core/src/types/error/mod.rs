@@ -622,13 +622,13 @@ errors! {
         source: i128,
         /// The row of the pair.
         row: i128,
-        /// The number of sources.
-        sources: usize,
+        /// The number of chunks.
+        chunks: usize,
         /// The number of rows of the source; `None` if there is no such source.
         rows: Option<usize>,
     } match rows {
         Some(rows) => "pairs: pair {position} is row {row} of source {source}, which has {rows} rows",
-        None => "pairs: pair {position} is of source {source}; there are {sources} sources",
+        None => "pairs: pair {position} is of source {source}; there are {chunks} chunks",
     },
     /// An axis is longer than the positions of [`Checked`](crate::Checked) indices count.
     CheckedAxisTooLong {

@@ -210,7 +210,7 @@ impl<A: IndexAttributes> Nullable<A> {
         S: Describe<Kind: GatheredBy<A>> + ?Sized,
         X: Describe<Kind: IndexKind> + ?Sized,
     {
-        let (index, op) = (X::Kind::index(indices.dtype())?, self.gather.planned_for(data, indices)?);
+        let (index, op) = (X::Kind::index(indices.dtype())?, self.gather.erased_for(|| data.held(), indices)?);
         let (held, ids) = (data.held(), indices.held());
         NullablePlan::new(op, &data.reader(held.borrow()), (ids.borrow(), index), outputs)
     }
