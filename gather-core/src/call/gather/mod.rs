@@ -25,7 +25,7 @@ use crate::call::attributes::IndexAttributes;
 use crate::call::cloned;
 use crate::call::gather::kinds::{GatheredBy, with_operands};
 use crate::call::operator::{RegistryChoice, attributes, settings, takes_indices};
-use crate::call::source::checked::{CheckedAxis, checked_axis};
+use crate::call::source::checked::checked_axis;
 use crate::call::source::clones::CloneSource;
 use crate::call::source::kind::{IndexKind, Kind};
 use crate::call::source::{Describe, Source, TensorOf};
@@ -93,18 +93,24 @@ impl<A: IndexAttributes> GatherOperator<A> {
     }
 
     /// The operator for a call by these indices: by their own policy, if they are checked. `data` is the layout of data.
+    /// A plan runs by any positions.
     ///
     /// # Errors
     /// For checked indices [`Error::CheckedTuples`], [`Error::AxisOutOfRange`], then [`Error::CheckedAxisMismatch`].
     #[inline(always)]
-    fn erased_for<X, L: Borrow<Layout>>(&self, data: impl FnOnce() -> L, indices: &X) -> Result<ErasedGather<'_>, Error>
+    fn erased_for<X, L: Borrow<Layout>>(
+        &self,
+        data: impl FnOnce() -> L,
+        indices: &X,
+        planned: bool,
+    ) -> Result<ErasedGather<'_>, Error>
     where
         X: Describe<Kind: IndexKind> + ?Sized,
     {
         let op = self.erased();
         let Some(axis) = checked_axis(indices) else { return Ok(op) };
         axis.check(op.op(), op.attributes.axis_size(data().borrow())?)?;
-        Ok(ErasedGather { policy: CheckedAxis::POLICY, ..op })
+        Ok(ErasedGather { policy: IndexPolicy::of_positions(axis.missing || planned), ..op })
     }
 
     /// Runs the operator into a fresh tensor. The table of [`Source`] lists the types of data and their results.
@@ -145,7 +151,7 @@ impl<A: IndexAttributes> GatherOperator<A> {
         X: Source<Kind: IndexKind> + ?Sized,
         O: Output<<S::Kind as Kind>::Out>,
     {
-        let op = self.erased_for(|| data.held(), indices)?;
+        let op = self.erased_for(|| data.held(), indices, false)?;
         with_operands(data, indices, out, |reader, operands| kinds::run::<S::Kind, X::Kind>(&op, reader, operands))
     }
 
@@ -229,7 +235,7 @@ impl<A: IndexAttributes> GatherOperator<A> {
     where
         X: Source<Kind: IndexKind> + ?Sized,
     {
-        let op = self.erased_for(|| data.layout(), indices)?;
+        let op = self.erased_for(|| data.layout(), indices, false)?;
         cloned::index(op.attributes, op.policy.lower(), op.options, data, ids, fill)
     }
 }

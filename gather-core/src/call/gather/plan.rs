@@ -168,7 +168,7 @@ impl<A: IndexAttributes> GatherOperator<A> {
         S: Describe<Kind: GatheredBy<A>> + ?Sized,
         X: Describe<Kind: IndexKind> + ?Sized,
     {
-        let (index, op) = (X::Kind::index(indices.dtype())?, self.erased_for(|| data.held(), indices)?);
+        let (index, op) = (X::Kind::index(indices.dtype())?, self.erased_for(|| data.held(), indices, true)?);
         let (held, ids) = (data.held(), indices.held());
         let (reader, indices) = (data.reader(held.borrow()), (ids.borrow(), index));
         let plan = kinds::plan::<S::Kind, X::Kind>(&op, &reader, indices, outputs)?;

@@ -61,7 +61,7 @@ impl Position for i64 {}
 #[derive(Clone)]
 pub struct Checked<'a, I> {
     positions: Held<'a, I>,
-    n: usize,
+    axis: CheckedAxis,
 }
 
 #[derive(Clone)]
@@ -70,12 +70,16 @@ enum Held<'a, I> {
     Owned(Vec<I>, Layout),
 }
 
-/// The size of the axis of checked positions, in a [`Reader`](crate::call::source::reader::Reader).
+/// The axis of checked positions, in a [`Reader`](crate::call::source::reader::Reader).
 #[derive(Clone, Copy, Debug)]
-pub(in crate::call) struct CheckedAxis(usize);
+pub(in crate::call) struct CheckedAxis {
+    n: usize,
+    /// Whether a position may be missing.
+    pub(in crate::call) missing: bool,
+}
 
 impl CheckedAxis {
-    /// The policy of gathers and bags by positions.
+    /// The policy of plans and bags by positions.
     pub(in crate::call) const POLICY: IndexPolicy = IndexPolicy::of_positions(true);
 
     /// Compares the axis with the axis of a call.
@@ -84,7 +88,7 @@ impl CheckedAxis {
     /// [`Error::CheckedAxisMismatch`].
     #[inline(always)]
     pub(in crate::call) fn check(self, op: Op, expected: usize) -> Result<(), Error> {
-        if self.0 == expected { Ok(()) } else { Err(Error::CheckedAxisMismatch { op, expected, got: self.0 }) }
+        if self.n == expected { Ok(()) } else { Err(Error::CheckedAxisMismatch { op, expected, got: self.n }) }
     }
 }
 
@@ -153,14 +157,15 @@ impl<'a, I: Position> Checked<'a, I> {
             // and of the size of `I`.
             None => Held::Lent(unsafe { View::from_raw_parts(indices.start().cast(), layout.clone()) }),
         };
-        Ok(Checked { positions, n })
+        let missing = matches!(positions, Held::Owned(..)) && (valid.is_some() || policy.lower().fills());
+        Ok(Checked { positions, axis: CheckedAxis { n, missing } })
     }
 
     /// A list of positions in `0..n`, which `I` counts.
     pub(crate) fn from_positions(positions: Vec<I>, n: usize) -> Self {
         debug_assert!(positions.iter().all(|position| (0..n as i64).contains(&position.widen())));
         let layout = of_list(&positions);
-        Checked { positions: Held::Owned(positions, layout), n }
+        Checked { positions: Held::Owned(positions, layout), axis: CheckedAxis { n, missing: false } }
     }
 
     /// The positions, -1 for a missing one.
@@ -174,8 +179,8 @@ impl<'a, I: Position> Checked<'a, I> {
 impl<I> Checked<'_, I> {
     accessors! { self:
         /// The size of the axis.
-        pub fn n() -> usize => self.n;
-        pub(super) fn axis() -> CheckedAxis => CheckedAxis(self.n);
+        pub fn n() -> usize => self.axis.n;
+        pub(super) fn axis() -> CheckedAxis => self.axis;
         pub(super) fn layout() -> &Layout => match &self.positions {
             Held::Lent(view) => view.layout(),
             Held::Owned(_, layout) => layout,
@@ -187,7 +192,7 @@ impl<I> Checked<'_, I> {
     }
 }
 
-debug_by!(self: [I] Checked<'_, I> { n: self.n, shape: self.layout().shape() });
+debug_by!(self: [I] Checked<'_, I> { n: self.axis.n, shape: self.layout().shape() });
 
 const OP: Op = Op::Gather;
 
