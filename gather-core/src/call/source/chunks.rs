@@ -114,7 +114,8 @@ where
     let first = reader(parts.first().ok_or(Error::NoChunks)?);
     let has_rows = |part: &&'a S| Source::held(*part).shape().first().is_some_and(|&rows| rows > 0);
     let count = parts.iter().filter(has_rows).count();
-    let mut table = ChunkTable::new(matches!(first.format, Format::Plain | Format::Fused(_)));
+    let is_uniform = matches!(first.format, Format::Plain | Format::Fused(_));
+    let mut table = ChunkTable::with_capacity(if count > 1 { count } else { 0 }, is_uniform);
     let (mut size_in, mut starts) = (0, alloc::vec![0usize; parts.len() + 1]);
     for (chunk, part) in parts.iter().enumerate() {
         let reader = reader(part);
