@@ -90,7 +90,7 @@ fn after_an_error_or_a_panic_the_contents_are_the_old_ones() -> Result<(), Error
 
     // Rows of another shape, before anything is written.
     for shape in [&[2, 1][..], &[4], &[1, 2, 2], &[2, 2, 1]] {
-        let values = vec![7u32; 4];
+        let values = [7u32; 4];
         let other = View::new(&values[..shape.iter().product()], shape)?;
         let refused = gather.run_into(&other, &[0u8], &mut Append(&mut rows)).unwrap_err();
         assert!(matches!(refused, Error::AppendMismatch { .. }), "{refused}");

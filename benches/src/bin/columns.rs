@@ -38,8 +38,8 @@ fn main() -> ExitCode {
 fn rows<T: Element + PartialEq + Copy>(bench: &Bench, n: usize, count: usize) {
     let mut random = Random::new(3);
     let positions: Vec<usize> = (0..count).map(|_| random.below(n)).collect();
-    let from_end = |at: usize| if at % 3 == 0 { at as i64 - n as i64 } else { at as i64 };
-    let beyond = |at: usize| if at % 7 == 0 { at as i64 * 3 } else { from_end(at) };
+    let from_end = |at: usize| if at.is_multiple_of(3) { at as i64 - n as i64 } else { at as i64 };
+    let beyond = |at: usize| if at.is_multiple_of(7) { at as i64 * 3 } else { from_end(at) };
     let list = |id: &dyn Fn(usize) -> i64| positions.iter().map(|&at| id(at)).collect::<Vec<i64>>();
     let narrow = |list: &[i64]| list.iter().map(|&id| id as i32).collect::<Vec<i32>>();
     let plain = list(&|at| at as i64);

@@ -311,13 +311,12 @@ impl<T: Copy> Resize for Append<'_, Vec<T>> {
 impl<T: Copy> Resize for Append<'_, Tensor<T>> {
     fn clear(&mut self, shape: &[usize], len: usize) -> Result<*mut u8, Error> {
         let (values, own) = self.0.parts_mut();
-        if own[..] != [0] {
-            let (Some((rows, row)), Some((more, _))) =
-                (own.split_first(), shape.split_first().filter(|(_, row)| own.get(1..) == Some(row)))
-            else {
-                return Err(Error::AppendMismatch { expected: own[..].into(), got: shape.into() });
-            };
-            Shape::checked_len(&Shape::of_both(&[rows.saturating_add(*more)], row))?;
+        let is_new = own[..] == [0];
+        if !is_new && (own.is_empty() || shape.is_empty() || own[1..] != shape[1..]) {
+            return Err(Error::AppendMismatch { expected: own[..].into(), got: shape.into() });
+        }
+        if !is_new {
+            Shape::checked_len(&Shape::of_both(&[own[0].saturating_add(shape[0])], &own[1..]))?;
         }
         behind(values, len)
     }
