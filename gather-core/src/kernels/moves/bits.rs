@@ -16,7 +16,6 @@ use crate::kernels::by_level::{ByLevel, by_level, level_pointers};
 use crate::kernels::level_fn::{LevelFn, Token};
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::moves::loads;
-#[cfg(target_arch = "x86_64")]
 use crate::kernels::resolve::check::{ArePositions, CompiledCheckFn};
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::vector::Vector;
