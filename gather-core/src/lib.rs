@@ -206,13 +206,14 @@ pub use crate::call::scatter::reduces::Reduces;
 #[cfg(feature = "scatter")]
 pub use crate::call::scatter::{ScatterAttributes, ScatterOperator};
 pub use crate::call::source::blocks::{BlocksSpec, BlocksView};
+pub use crate::call::source::checked::{Checked, Position};
 pub use crate::call::source::chunks::{ChunksSpec, ChunksView, chunks};
 pub use crate::call::source::clones::CloneSource;
 #[cfg(feature = "scatter")]
 pub use crate::call::source::destination::Destination;
 pub use crate::call::source::fused::{DynFusedView, FusedView};
 pub use crate::call::source::kind::{
-    Blocks, ByRow, ChunkKind, Chunks, Fused, IndexKind, Kind, Mapped, PlainKind, RowKind, Tables,
+    Blocks, ByRow, ChunkKind, Chunks, Fused, IndexKind, Kind, Mapped, PlainKind, Positions, RowKind, Tables,
 };
 pub use crate::call::source::map::{MapOf, MappedSpec, MappedView};
 pub use crate::call::source::rows::{RowFunctionOf, RowsSpec, RowsView};
@@ -235,8 +236,8 @@ pub use crate::kernels::registry::{KernelKey, Registry};
 pub use crate::ops::{
     BatchToSpace, BatchToSpaceAttributes, DepthToSpace, DepthToSpaceAttributes, Gather, GatherAttributes,
     GatherElements, GatherElementsAttributes, GatherNd, GatherNdAttributes, SpaceToBatch, SpaceToBatchAttributes,
-    SpaceToDepth, SpaceToDepthAttributes, batch_to_space, depth_to_space, gather, gather_elements, gather_nd, rows,
-    rows_into, space_to_batch, space_to_depth,
+    SpaceToDepth, SpaceToDepthAttributes, Unique, UniqueId, batch_to_space, depth_to_space, gather, gather_elements,
+    gather_nd, rows, rows_into, space_to_batch, space_to_depth,
 };
 #[cfg(feature = "scatter")]
 pub use crate::ops::{
@@ -248,7 +249,7 @@ pub use crate::tensor::dynamic::{DynTensor, DynView, DynViewMut};
 pub use crate::tensor::fused::FusedRows;
 pub use crate::tensor::layout::{Layout, Shape};
 pub use crate::tensor::needed_pages::AdviceStats;
-pub use crate::tensor::output::{DynOutput, Output};
+pub use crate::tensor::output::{Append, DynOutput, Output};
 pub use crate::tensor::owned::Tensor;
 #[cfg(feature = "std")]
 pub use crate::tensor::pages::{HugePageStats, promote};
@@ -267,7 +268,7 @@ pub use crate::types::method::Method;
 pub use crate::types::op::{Argument, Op};
 #[cfg(feature = "bytemuck")]
 pub use crate::types::plain::Plain;
-pub use crate::types::policy::{DepthMode, NegativeIndex, OutOfBounds, Par, Per, ScatterOutOfBounds};
+pub use crate::types::policy::{DepthMode, IndexPolicy, NegativeIndex, OutOfBounds, Par, Per, ScatterOutOfBounds};
 pub use crate::types::reduction::{Reducible, Reduction};
 
 /// Emits a named set of kernels: one for every listed data type x index type x rank x operator.

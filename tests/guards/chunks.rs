@@ -1,8 +1,8 @@
 //! Chunks that end, or begin, at a page that cannot be touched, as do their parameters, indices and outputs.
 
 use gather_core::{
-    Bags, Codes, Element, EmbeddingBag, Error, FusedFormat, FusedRows, Gather, Given, Par, Reduction, View, ViewMut,
-    chunks, maps, row_kernels,
+    Bags, Checked, Codes, Element, EmbeddingBag, Error, FusedFormat, FusedRows, Gather, Given, IndexPolicy, Par,
+    Reduction, View, ViewMut, chunks, maps, row_kernels,
 };
 use gather_tests::fused;
 use gather_tests::guard::{Guarded, Side};
@@ -95,6 +95,9 @@ macro_rules! gathers {
             let what = || format!("{op:?}, {count} rows of {width}");
             let expected = (&expected.values[..], &expected.shape[..]);
             hold(&mut $memory.out, $side, expected, |out| op.run_into(data, &ids, out), what);
+            let policy = IndexPolicy { negative: op.get_negative_index(), out_of_bounds: op.get_out_of_bounds() };
+            let checked = Checked::<i32>::new(&ids, ROWS, policy).unwrap();
+            hold(&mut $memory.out, $side, expected, |out| op.run_into(data, &checked, out), what);
             let plan = op.plan_any_count(data, &ids).unwrap();
             hold(&mut $memory.out, $side, expected, |out| plan.run_into(data, &ids, out), what);
             assert!(plan.will_need(data, &ids).rows <= count);

@@ -3,8 +3,10 @@
 mod audit;
 mod bags_sources;
 mod chains;
+mod checked;
 mod chunks;
 mod cloned;
+mod columns;
 mod concurrency;
 mod conformance;
 mod counts;

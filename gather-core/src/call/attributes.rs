@@ -32,4 +32,13 @@ pub trait IndexAttributes: Sealed {
     fn dims_before_row(&self, data: &Layout) -> Result<usize, Error> {
         Ok(data.rank())
     }
+
+    /// The size of the axis of data along which each index names a position.
+    ///
+    /// # Errors
+    /// [`Error::AxisOutOfRange`]; [`Error::CheckedTuples`] of an operator that takes tuples.
+    #[doc(hidden)]
+    fn axis_size(&self, _data: &Layout) -> Result<usize, Error> {
+        Err(Error::CheckedTuples { op: self.op() })
+    }
 }

@@ -9,7 +9,7 @@ use crate::call::attributes::IndexAttributes;
 use crate::call::gather::GatherOperator;
 use crate::call::gather::rows::RowAttributes;
 use crate::ops::gather_elements::as_list;
-use crate::ops::normalize_axis;
+use crate::ops::{axis_size, normalize_axis};
 use crate::plan::{Axis, IndexLowered, LeadingAxes};
 use crate::tensor::layout::Layout;
 use crate::tensor::owned::Tensor;
@@ -205,6 +205,10 @@ impl IndexAttributes for GatherAttributes {
 
     fn dims_before_row(&self, data: &Layout) -> Result<usize, Error> {
         normalize_axis(Op::Gather, self.axis, data.rank()).map(|axis| axis + 1)
+    }
+
+    fn axis_size(&self, data: &Layout) -> Result<usize, Error> {
+        axis_size((Op::Gather, self.axis), data, self.lists)
     }
 }
 

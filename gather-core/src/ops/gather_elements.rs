@@ -5,7 +5,7 @@
 use crate::call::Sealed;
 use crate::call::attributes::IndexAttributes;
 use crate::call::gather::GatherOperator;
-use crate::ops::normalize_axis;
+use crate::ops::{axis_size, normalize_axis};
 use crate::plan::{Axis, IndexLowered, LeadingAxes};
 use crate::tensor::layout::Layout;
 use crate::tensor::owned::Tensor;
@@ -188,6 +188,10 @@ impl IndexAttributes for GatherElementsAttributes {
     #[inline]
     fn lower(&self, data: &Layout, indices: &Layout, lowered: &mut IndexLowered) -> Result<(), Error> {
         lower_elements((Op::GatherElements, self.axis, self.shapes), data, indices, lowered)
+    }
+
+    fn axis_size(&self, data: &Layout) -> Result<usize, Error> {
+        axis_size((Op::GatherElements, self.axis), data, self.shapes == Shapes::Torch)
     }
 }
 

@@ -55,6 +55,7 @@ mod scatter_elements;
 #[cfg(feature = "scatter")]
 mod scatter_nd;
 mod space_to_batch;
+mod unique;
 
 pub use batch_to_space::{BatchToSpace, BatchToSpaceAttributes, batch_to_space};
 pub use depth::{
@@ -68,9 +69,20 @@ pub use scatter_elements::{ScatterElements, ScatterElementsAttributes, scatter_e
 #[cfg(feature = "scatter")]
 pub use scatter_nd::{ScatterNd, ScatterNdAttributes, scatter_nd};
 pub use space_to_batch::{SpaceToBatch, SpaceToBatchAttributes, space_to_batch};
+pub use unique::{Unique, UniqueId};
 
+use crate::tensor::layout::Layout;
 use crate::types::error::Error;
 use crate::types::op::Op;
+
+/// The size of an axis of data. Of rank 0, data is a list of one element if `lists`.
+///
+/// # Errors
+/// [`Error::AxisOutOfRange`].
+fn axis_size((op, axis): (Op, i64), data: &Layout, lists: bool) -> Result<usize, Error> {
+    let shape = if lists && data.rank() == 0 { &[1] } else { data.shape() };
+    normalize_axis(op, axis, shape.len()).map(|axis| shape[axis])
+}
 
 /// `axis`, counted from the start, in a tensor of rank `rank`.
 fn normalize_axis(op: Op, axis: i64, rank: usize) -> Result<usize, Error> {

@@ -5,6 +5,7 @@
 use crate::call::Sealed;
 use crate::call::checks::check_updates;
 use crate::call::scatter::{ScatterAttributes, ScatterOperator};
+use crate::ops::axis_size;
 use crate::ops::gather_elements::{Shapes, as_list, lower_elements};
 use crate::plan::IndexLowered;
 use crate::tensor::layout::Layout;
@@ -154,6 +155,10 @@ impl ScatterAttributes for ScatterElementsAttributes {
     fn rows_by(&self, data: &Layout, indices: &Layout) -> Option<usize> {
         let is_list = data.rank() == 1 && indices.rank() == 1 && matches!(self.axis, -1 | 0);
         is_list.then_some(1)
+    }
+
+    fn axis_size(&self, data: &Layout) -> Result<usize, Error> {
+        axis_size((Op::ScatterElements, self.axis), data, self.shapes == Shapes::Torch)
     }
 }
 

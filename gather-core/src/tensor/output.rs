@@ -15,13 +15,14 @@ use crate::tensor::view::ViewMut;
 use crate::types::element::{DType, Element};
 use crate::types::error::Error;
 
-/// An output of elements `T`. Sealed; there are four, and for [`Dyn`] every [`DynOutput`]:
+/// An output of elements `T`. Sealed; there are five, and for [`Dyn`] every [`DynOutput`]:
 ///
 /// - [`ViewMut<T>`](ViewMut): a tensor of any strides. Its shape must equal the result's.
 /// - [`ViewMut<MaybeUninit<T>>`](ViewMut): a tensor of any strides in uninitialised memory. A call that succeeds has
 ///   initialised every element. After an error, or a panic of a map or reduction, any element may be uninitialised.
 /// - [`Tensor<T>`]: a reused tensor. It takes the shape of the result, as a `Vec` does in `clone_from`, and allocates
 ///   only if its memory is too small. After an error it is unchanged or empty.
+/// - [`Append`]: a `Vec<T>` or a [`Tensor<T>`] that grows by the result.
 /// - `Pooled<T>`, with the feature `std`: a reused tensor whose memory comes from a `Pool` and returns to it.
 ///
 /// ```
@@ -43,7 +44,7 @@ use crate::types::error::Error;
     message = "results of `{T}` cannot be written to `{Self}`",
     label = "not an output for elements of `{T}`",
     note = "outputs are `ViewMut<T>`, `ViewMut<MaybeUninit<T>>` and `Tensor<T>`; for a slice, make a view by \
-            `ViewMut::new(slice, shape)`"
+            `ViewMut::new(slice, shape)`; to append to a `Vec`, pass `Append(&mut vec)`"
 )]
 pub trait Output<T>: Sealed<T> {}
 
@@ -95,11 +96,12 @@ pub enum Target<'a> {
 
 /// A tensor that takes the shape of a result.
 pub trait Resize {
-    /// Removes all elements, and returns aligned memory for `len` new ones, valid until the next call of a method.
+    /// Removes all elements, and returns aligned memory for `len` new ones of a shape, valid until the next call of a
+    /// method. [`Append`] keeps its elements.
     ///
     /// # Errors
-    /// [`Error::AllocationFailed`]; then the tensor is empty.
-    fn clear(&mut self, len: usize) -> Result<*mut u8, Error>;
+    /// [`Error::AllocationFailed`]; then the tensor is empty. Of [`Append`] also errors of the shape.
+    fn clear(&mut self, shape: &[usize], len: usize) -> Result<*mut u8, Error>;
 
     /// Takes over the elements in the memory that [`Resize::clear`] returned.
     ///
@@ -169,7 +171,7 @@ impl dyn Resize + '_ {
         write: impl FnOnce(*mut u8) -> Result<(), Error>,
     ) -> Result<(), Error> {
         debug_assert_eq!(Shape::checked_len(shape).ok(), Some(len));
-        write(self.clear(len)?)?;
+        write(self.clear(shape, len)?)?;
         // SAFETY: `clear` gave memory for `len` elements, which `write` initialised by the caller's contract.
         unsafe { self.assume_init(shape, len) };
         Ok(())
@@ -233,7 +235,7 @@ impl Output<Dyn> for DynTensor {}
 impl DynOutput for DynTensor {}
 
 impl<T: Copy> Resize for Tensor<T> {
-    fn clear(&mut self, len: usize) -> Result<*mut u8, Error> {
+    fn clear(&mut self, _: &[usize], len: usize) -> Result<*mut u8, Error> {
         let (values, shape) = self.parts_mut();
         values.clear();
         shape.assign(&[0]);
@@ -253,6 +255,100 @@ impl<T: Copy> Resize for Tensor<T> {
         own.assign(shape);
     }
 }
+
+/// An [`Output`] that grows: results follow the elements of a `Vec<T>`, or the rows of a [`Tensor<T>`] along axis 0.
+///
+/// A vector takes results of any shape, in row-major order. A tensor takes results of its rank whose other sizes equal
+/// its own; a tensor of shape `[0]` takes any. Memory grows at most once in a call, as by `Vec::reserve`. After an error
+/// or a panic the contents are unchanged.
+///
+/// # Errors
+/// Of calls into a tensor: [`Error::AppendMismatch`] for another rank or other rows, and [`Error::TooManyElements`] for
+/// all rows together, both before [`Error::AllocationFailed`].
+///
+/// ```
+/// use gather_core::{Append, Gather, Tensor, View};
+///
+/// fn main() -> Result<(), gather_core::Error> {
+///     let batches = [[1.0f32, 2.0, 3.0], [4.0, 5.0, 6.0]];
+///     let mut column = vec![0.5f32];
+///     for (batch, ids) in batches.iter().zip([[2u32, 0], [1, 1]]) {
+///         Gather::new(0).run_into(batch, &ids, &mut Append(&mut column))?;
+///     }
+///     assert_eq!(column, [0.5, 3.0, 1.0, 5.0, 5.0]);
+///
+///     let mut rows = Tensor::<f32>::default();
+///     for batch in &batches {
+///         Gather::new(0).run_into(&View::new(batch, &[1, 3])?, &[0u8], &mut Append(&mut rows))?;
+///     }
+///     assert_eq!((rows.shape(), rows.as_slice()), (&[2, 3][..], batches.as_flattened()));
+///     Ok(())
+/// }
+/// ```
+#[derive(Debug)]
+#[doc(alias("extend", "concat", "builder"))]
+pub struct Append<'v, V>(pub &'v mut V);
+
+/// Memory for `len` elements behind the elements of a vector.
+fn behind<T>(values: &mut Vec<T>, len: usize) -> Result<*mut u8, Error> {
+    let bytes = len.saturating_mul(size_of::<T>());
+    values.try_reserve(len).map_err(|_| Error::AllocationFailed { bytes })?;
+    Ok(values.spare_capacity_mut().as_mut_ptr().cast())
+}
+
+impl<T: Copy> Resize for Append<'_, Vec<T>> {
+    fn clear(&mut self, _: &[usize], len: usize) -> Result<*mut u8, Error> {
+        behind(self.0, len)
+    }
+
+    unsafe fn assume_init(&mut self, _: &[usize], len: usize) {
+        debug_assert!(len <= self.0.capacity() - self.0.len());
+        // SAFETY: by the caller's contract `clear` gave capacity for `len` more elements, all initialised since.
+        unsafe { self.0.set_len(self.0.len() + len) };
+    }
+}
+
+impl<T: Copy> Resize for Append<'_, Tensor<T>> {
+    fn clear(&mut self, shape: &[usize], len: usize) -> Result<*mut u8, Error> {
+        let (values, own) = self.0.parts_mut();
+        let is_new = own[..] == [0];
+        if !is_new && (own.is_empty() || shape.is_empty() || own[1..] != shape[1..]) {
+            return Err(Error::AppendMismatch { expected: own[..].into(), got: shape.into() });
+        }
+        if !is_new {
+            Shape::checked_len(&Shape::of_both(&[own[0].saturating_add(shape[0])], &own[1..]))?;
+        }
+        behind(values, len)
+    }
+
+    unsafe fn assume_init(&mut self, shape: &[usize], len: usize) {
+        let (values, own) = self.0.parts_mut();
+        // SAFETY: by the caller's contract, as for a vector.
+        unsafe { Append(values).assume_init(shape, len) };
+        let rows = own[0];
+        own.assign(shape);
+        if rows > 0 {
+            own.set(0, rows + shape[0]);
+        }
+    }
+}
+
+// SAFETY: O1: the vector has elements `T`.
+unsafe impl<T: Element> Sealed<T> for Append<'_, Vec<T>> {
+    fn target_of(&mut self, _: DType) -> Result<Target<'_>, Error> {
+        Ok(Target::Resized(self))
+    }
+}
+
+// SAFETY: O1: the tensor has elements `T`.
+unsafe impl<T: Element> Sealed<T> for Append<'_, Tensor<T>> {
+    fn target_of(&mut self, _: DType) -> Result<Target<'_>, Error> {
+        Ok(Target::Resized(self))
+    }
+}
+
+impl<T: Element> Output<T> for Append<'_, Vec<T>> {}
+impl<T: Element> Output<T> for Append<'_, Tensor<T>> {}
 
 #[cfg(test)]
 mod tests {

@@ -127,7 +127,7 @@ impl Level {
 
 /// A level that this machine has. Made by [`Level::resolve`] only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Available(Level);
+pub struct Available(Level);
 
 impl Deref for Available {
     type Target = Level;

@@ -141,13 +141,31 @@ pub enum Per {
 const fn name;
 }
 
+/// The policies for indices: of a gather, a bag, and of [`Checked`](crate::Checked) indices.
+///
+/// A policy for indices out of range alone counts negative indices from the end:
+/// `IndexPolicy::from(OutOfBounds::Zero)`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(crate) struct IndexPolicy {
-    pub(crate) negative: NegativeIndex,
-    pub(crate) out_of_bounds: OutOfBounds,
+pub struct IndexPolicy {
+    /// The meaning of negative indices.
+    pub negative: NegativeIndex,
+    /// The policy for indices out of range.
+    pub out_of_bounds: OutOfBounds,
+}
+
+impl From<OutOfBounds> for IndexPolicy {
+    fn from(out_of_bounds: OutOfBounds) -> Self {
+        IndexPolicy { out_of_bounds, ..IndexPolicy::default() }
+    }
 }
 
 impl IndexPolicy {
+    /// The policy of a call by positions, which may be missing, and then are negative, if `missing`.
+    pub(crate) const fn of_positions(missing: bool) -> Self {
+        let out_of_bounds = if missing { OutOfBounds::Zero } else { OutOfBounds::Error };
+        IndexPolicy { negative: NegativeIndex::Reject, out_of_bounds }
+    }
+
     /// Lowers the policies of a gather or a bag.
     pub(crate) const fn lower(self) -> KernelPolicy {
         let (missing, remap) = match self.out_of_bounds {
@@ -183,7 +201,7 @@ pub(crate) enum Remap {
 /// The policies of an operator in plans and kernels. Made by [`IndexPolicy::lower`] and [`ScatterOutOfBounds::lower`];
 /// nothing else compares the public policies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct KernelPolicy {
+pub struct KernelPolicy {
     pub(crate) from_end: bool,
     pub(crate) missing: Missing,
     /// After this pass no index is missing. On an axis of size 0 the pass does nothing, and every index is missing.

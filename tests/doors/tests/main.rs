@@ -4,6 +4,7 @@
 
 mod bag;
 mod chunks;
+mod columns;
 mod common;
 mod doors;
 mod fused;

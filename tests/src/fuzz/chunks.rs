@@ -3,7 +3,8 @@
 
 use arbitrary::{Result, Unstructured};
 use gather_core::{
-    Argument, DynView, DynViewMut, Error, Gather, Index, Layout, Method, NegativeIndex, Op, Spec, View, ViewMut, chunks,
+    Append, Argument, Checked, DynView, DynViewMut, Error, Gather, Index, IndexPolicy, Layout, Method, NegativeIndex,
+    Op, OutOfBounds, Spec, Tensor, View, ViewMut, chunks,
 };
 
 use super::chunks_converted::{self, same_pages};
@@ -270,6 +271,7 @@ fn check<T: Sample, I: Word>(case: &Case) -> Outcome {
     expected.is_written("plan, run_into", &dense, &|out| plan.run_into(&data, &indices, out), &|out| {
         plan.run_into(&data, &indices, out)
     });
+    checked(&op, (&data, &indices), case, &expected);
     // The layout of one chunk is part of a plan.
     if divided.with_rows() > 1 || divided.parts.iter().all(Place::is_dense) {
         let whole = Spec::<T>::new(&divided.shape()).expect("a small shape").chunks(divided.with_rows());
@@ -281,6 +283,56 @@ fn check<T: Sample, I: Word>(case: &Case) -> Outcome {
     let of_one = View::new(&of_one, &divided.shape()).expect("the whole table");
     same_pages(&given, &data, &of_one, &indices);
     check_dyn::<T>(case, &DynView::from(&indices))
+}
+
+/// Runs by checked indices, planned and behind old contents, and by pairs of chunks and rows.
+fn checked<T: Sample, I: Word>(
+    op: &Gather,
+    (data, indices): (&gather_core::ChunksView<'_, T>, &View<'_, I>),
+    case: &Case,
+    expected: &Expected<T>,
+) {
+    let policy = IndexPolicy { negative: op.get_negative_index(), out_of_bounds: op.get_out_of_bounds() };
+    let rows = data.shape()[0];
+    if rows == 0 {
+        return;
+    }
+    let ids = match Checked::<i64>::new(indices, rows, policy) {
+        Ok(ids) => ids,
+        Err(error) => return expected.is("checked", Err(error)),
+    };
+    let narrow = Checked::<i32>::new(&ids, rows, OutOfBounds::Error).expect("positions");
+    expected.is("checked, run", op.run(data, &ids));
+    expected.is("checked to 32 bits, run", op.run(data, &narrow));
+    expected.is("checked, plan", op.plan(data, &ids).and_then(|plan| plan.run(data, &ids)));
+    let mut all = vec![T::sample(7)];
+    let ran = op.run_into(data, &narrow, &mut Append(&mut all));
+    let shape = [indices.shape(), &case.divided.row[..]].concat();
+    expected.is("append", ran.and_then(|()| Tensor::new(all.split_off(1), &shape)));
+    let positions = ids.positions();
+    let ranges: Vec<_> = case.divided.ranges().collect();
+    let list = Place::dense(positions.shape()).positions();
+    let pair = |at: usize| {
+        let coords = coordinates(at, positions.shape());
+        let position = usize::try_from(*positions.get(&coords)?).ok()?;
+        let source = ranges.iter().position(|range| range.contains(&position))?;
+        Some((source, position - ranges[source].start))
+    };
+    if let Some(pairs) = list.values.iter().map(|&at| pair(at)).collect::<Option<Vec<_>>>() {
+        let (sources, rows): (Vec<usize>, Vec<usize>) = pairs.into_iter().unzip();
+        let pairs: Checked<'_, i64> = data.pairs(&sources, &rows).expect("rows of their chunks");
+        let got = op.run(data, &pairs).and_then(|rows| Tensor::new(rows.into_vec(), &shape));
+        expected.is("pairs, run", got);
+    }
+}
+
+/// The coordinates of an element of a row-major tensor.
+fn coordinates(mut at: usize, shape: &[usize]) -> Vec<usize> {
+    let mut coords = vec![0; shape.len()];
+    for (coord, &n) in coords.iter_mut().zip(shape).rev() {
+        (*coord, at) = (at % n, at / n);
+    }
+    coords
 }
 
 /// Runs a plan that was made for another count, if the first dimension of indices is free.

@@ -8,6 +8,7 @@ use crate::call::Sealed;
 use crate::call::bag::erased::{BagStarts, ErasedBags, ErasedTensor, Offsets};
 use crate::call::bag::tables::in_table;
 use crate::call::source::Source;
+use crate::call::source::checked::checked_axis;
 use crate::call::source::kind::{IndexKind, Kind};
 use crate::tensor::dynamic::check_dtype;
 use crate::tensor::layout::Layout;
@@ -347,7 +348,7 @@ where
             _ => None,
         };
         let indices = ErasedTensor { origin: self.indices.start(), layout: indices.borrow() };
-        Ok(ErasedBags { indices, index, starts, weights })
+        Ok(ErasedBags { indices, index, starts, weights, checked: checked_axis(self.indices) })
     }
 }
 

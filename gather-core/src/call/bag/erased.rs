@@ -6,10 +6,11 @@
 
 use crate::call::bag::BagOperator;
 use crate::call::checks::check_output;
+use crate::call::source::checked::CheckedAxis;
 use crate::exec::{self, BagCall, BagMap};
 use crate::kernels::reduce;
 use crate::kernels::reduce::bag::{BagFns, FusedOutput, PositionsFns};
-use crate::plan::{BagFused, BagKernels, BagReducePlan, BagRequest, Bounds, PreparedBags};
+use crate::plan::{BagFused, BagKernels, BagReducePlan, BagRequest, BagSettings, Bounds, PreparedBags};
 use crate::tensor::fused::FusedRows;
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::output::Target;
@@ -19,7 +20,7 @@ use crate::types::error::Error;
 use crate::types::fused::FusedRow;
 use crate::types::index::IndexType;
 use crate::types::op::{Argument, Op};
-use crate::types::policy::NegativeIndex;
+use crate::types::policy::{IndexPolicy, NegativeIndex};
 use crate::types::reduction::Reduction;
 
 const OP: Op = Op::EmbeddingBag;
@@ -58,6 +59,8 @@ pub struct ErasedBags<'a> {
     pub(super) index: IndexType,
     pub(super) starts: BagStarts<'a>,
     pub(super) weights: Option<ErasedTensor<'a>>,
+    /// The axis of checked indices.
+    pub(super) checked: Option<CheckedAxis>,
 }
 
 #[derive(Clone, Copy)]
@@ -211,12 +214,20 @@ impl<'a> ErasedBags<'a> {
         }
     }
 
-    /// Checks that weights have the shape of indices. `taken` is `Err(name)` if the reduction takes no weights.
+    /// The policy for indices of an operator, or of positions if the indices are checked.
+    #[inline(always)]
+    pub(super) fn policy(&self, settings: &BagSettings) -> IndexPolicy {
+        self.checked.map_or(settings.policy, |_| CheckedAxis::POLICY)
+    }
+
+    /// Checks that checked indices are of the `rows` rows of data, and that weights have the shape of indices. `taken`
+    /// is `Err(name)` if the reduction takes no weights.
     ///
     /// # Errors
-    /// [`Error::WeightsUnavailable`], [`Error::ShapeMismatch`].
+    /// [`Error::CheckedAxisMismatch`], [`Error::WeightsUnavailable`], [`Error::ShapeMismatch`].
     #[inline(always)]
-    pub(super) fn check_weights<F>(&self, taken: Result<F, &'static str>) -> Result<(), Error> {
+    pub(super) fn check<F>(&self, rows: usize, taken: Result<F, &'static str>) -> Result<(), Error> {
+        self.checked.map_or(Ok(()), |checked| checked.check(OP, rows))?;
         let Some(ErasedTensor { layout: weights, .. }) = self.weights else { return Ok(()) };
         let (expected, got) = (self.indices.layout.shape(), weights.shape());
         match taken {
@@ -288,7 +299,7 @@ impl<'a> BagRequest<'a> {
     ) -> Result<Y, Error> {
         let bounds = bags.bounds(data, self.settings.include_last_offset)?;
         let rows = self.rows(data)?;
-        bags.check_weights(self.found.fns.weighted.as_ref().ok_or(self.found.name))?;
+        bags.check(data.shape()[0], self.found.fns.weighted.as_ref().ok_or(self.found.name))?;
         let mut fresh = None;
         let out = match fixed {
             Some(fixed) if is_output(fixed.shape(), data, bounds.bags()) => fixed,
@@ -299,7 +310,7 @@ impl<'a> BagRequest<'a> {
             }
         };
         // The plan stays in the result: a move of hundreds of bytes takes as long as a short call.
-        match &BagReducePlan::new(self, rows, data, out) {
+        match &BagReducePlan::new(self, (rows, bags.policy(self.settings)), data, out) {
             Ok(plan) => then(plan, plan.prepare(bounds, bags.indices.layout), fresh.as_ref()),
             Err(error) => Err(error.clone()),
         }
@@ -343,7 +354,7 @@ pub(super) unsafe fn run(
         Target::Fixed(start, _) => (start, None),
         Target::Resized(out) => {
             let layout = fresh.expect("the layout of fresh memory");
-            (out.clear(layout.len())?, Some((out, layout)))
+            (out.clear(layout.shape(), layout.len())?, Some((out, layout)))
         }
     };
     exec::run_bags(call(start))?;

@@ -65,7 +65,7 @@ impl PlannedBag {
             BagStarts::At(_) => false,
         };
         let prepared = if are_planned { &self.bags } else { self.read(data, bags, read)? };
-        bags.check_weights(self.plan.weighted)?;
+        bags.check(self.data.shape()[0], self.plan.weighted)?;
         Ok(prepared)
     }
 

@@ -118,7 +118,8 @@ impl Plans {
                 found.and_then(|positions| of_table(op, *table.row(), (dtype, output), (bags.index, positions)));
             let plan = request.and_then(|request| {
                 let out = Layout::strided(&[1, table.columns()], &[row, 1])?;
-                BagReducePlan::new(&request, request.rows(table.layout())?, table.layout(), &out)
+                let rows = (request.rows(table.layout())?, bags.policy(&op.settings));
+                BagReducePlan::new(&request, rows, table.layout(), &out)
             });
             let (plan, data) = (plan.map_err(in_table(number))?, table.layout().clone());
             let bytes = table.columns().wrapping_mul(dtype.size());
@@ -136,7 +137,7 @@ impl Plans {
         let mut first = None;
         let read = self.tables.iter().zip(bags).enumerate().map(|(number, (table, bags))| {
             let bounds = bags.bounds(&table.data, table.plan.include_last_offset).and_then(|bounds| {
-                bags.check_weights(table.plan.weighted)?;
+                bags.check(table.data.shape()[0], table.plan.weighted)?;
                 let (expected, got) = (*first.get_or_insert(bounds.bags()), bounds.bags());
                 if expected == got {
                     Ok(table.plan.prepare(bounds, bags.indices.layout))
@@ -286,7 +287,7 @@ impl PlannedTables {
         }
         for (number, ((layout, table), bags)) in self.indices.iter().zip(&self.plans.tables).zip(bags).enumerate() {
             let same = check_layout(Argument::Indices, layout, bags.indices.layout)
-                .and_then(|()| bags.check_weights(table.plan.weighted));
+                .and_then(|()| bags.check(table.data.shape()[0], table.plan.weighted));
             same.map_err(in_table(number))?;
         }
         Ok(&self.prepared)

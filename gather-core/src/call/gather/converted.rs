@@ -106,7 +106,7 @@ impl Reads {
                 let of = (plan.op(), plan.axes());
                 PlannedFormat::Blocks(Box::new(BlockShapes::new(of, layout, format, bytes)?))
             }
-            Format::Plain | Format::Tables(_) => PlannedFormat::Plain,
+            Format::Plain | Format::Tables(_) | Format::Checked(_) => PlannedFormat::Plain,
         };
         let mut reads = Reads { format, rows, chunks: converter.reader.chunk_count() };
         if let (Some(blocks), Some(out)) = (reads.blocks(), out) {

@@ -19,13 +19,17 @@ pub(crate) mod planned;
 pub(crate) mod rows;
 pub(crate) mod will_need;
 
+use core::borrow::Borrow;
+
 use crate::call::attributes::IndexAttributes;
 use crate::call::cloned;
 use crate::call::gather::kinds::{GatheredBy, with_operands};
 use crate::call::operator::{RegistryChoice, attributes, settings, takes_indices};
+use crate::call::source::checked::checked_axis;
 use crate::call::source::clones::CloneSource;
 use crate::call::source::kind::{IndexKind, Kind};
-use crate::call::source::{Source, TensorOf};
+use crate::call::source::{Describe, Source, TensorOf};
+use crate::exec::Ids;
 use crate::kernels::select::Kernels;
 use crate::plan::{Converting, IndexLowered, IndexRequest};
 use crate::tensor::layout::{Layout, Shape};
@@ -88,6 +92,27 @@ impl<A: IndexAttributes> GatherOperator<A> {
         ErasedGather { attributes, policy, options, registry }
     }
 
+    /// The operator for a call by these indices: by their own policy, if they are checked. `data` is the layout of data.
+    /// A plan runs by any positions.
+    ///
+    /// # Errors
+    /// For checked indices [`Error::CheckedTuples`], [`Error::AxisOutOfRange`], then [`Error::CheckedAxisMismatch`].
+    #[inline(always)]
+    fn erased_for<X, L: Borrow<Layout>>(
+        &self,
+        data: impl FnOnce() -> L,
+        indices: &X,
+        planned: bool,
+    ) -> Result<ErasedGather<'_>, Error>
+    where
+        X: Describe<Kind: IndexKind> + ?Sized,
+    {
+        let op = self.erased();
+        let Some(axis) = checked_axis(indices) else { return Ok(op) };
+        axis.check(op.op(), op.attributes.axis_size(data().borrow())?)?;
+        Ok(ErasedGather { policy: IndexPolicy::of_positions(axis.missing || planned), ..op })
+    }
+
     /// Runs the operator into a fresh tensor. The table of [`Source`] lists the types of data and their results.
     ///
     /// Cost: one pass over the indices, one over the bytes of the result, one allocation.
@@ -126,9 +151,8 @@ impl<A: IndexAttributes> GatherOperator<A> {
         X: Source<Kind: IndexKind> + ?Sized,
         O: Output<<S::Kind as Kind>::Out>,
     {
-        with_operands(data, indices, out, |reader, operands| {
-            kinds::run::<S::Kind, X::Kind>(&self.erased(), reader, operands)
-        })
+        let op = self.erased_for(|| data.held(), indices, false)?;
+        with_operands(data, indices, out, |reader, operands| kinds::run::<S::Kind, X::Kind>(&op, reader, operands))
     }
 
     /// As [`Self::run_into`], for long rows: uses only the kernels for rows of any length.
@@ -181,10 +205,7 @@ impl<A: IndexAttributes> GatherOperator<A> {
         S: CloneSource<Item: Clone + Default> + ?Sized,
         X: Source<Kind: IndexKind> + ?Sized,
     {
-        let (attributes, policy, options) = (self.attributes(), self.policy.lower(), self.options);
-        cloned::with_ids(indices, |ids| {
-            cloned::index(attributes, policy, options, &data.lend()?, ids, cloned::default::<S::Item>)
-        })
+        cloned::with_ids(indices, |ids| self.clone_by(&data.lend()?, indices, ids, cloned::default::<S::Item>))
     }
 
     /// As [`Self::run_cloned`] for types without a default: an index out of range yields a clone of `fill` under
@@ -200,8 +221,22 @@ impl<A: IndexAttributes> GatherOperator<A> {
         S: CloneSource<Item: Clone> + ?Sized,
         X: Source<Kind: IndexKind> + ?Sized,
     {
-        let (attributes, policy, options) = (self.attributes(), self.policy.lower(), self.options);
-        cloned::with_ids(indices, |ids| cloned::index(attributes, policy, options, &data.lend()?, ids, || fill))
+        cloned::with_ids(indices, |ids| self.clone_by(&data.lend()?, indices, ids, || fill))
+    }
+
+    /// Runs [`cloned::index`] by the indices `ids` of a source.
+    fn clone_by<T: Clone, X, F: Borrow<T>>(
+        &self,
+        data: &View<'_, T>,
+        indices: &X,
+        ids: Ids<'_>,
+        fill: impl FnOnce() -> F,
+    ) -> Result<Tensor<T>, Error>
+    where
+        X: Source<Kind: IndexKind> + ?Sized,
+    {
+        let op = self.erased_for(|| data.layout(), indices, false)?;
+        cloned::index(op.attributes, op.policy.lower(), op.options, data, ids, fill)
     }
 }
 

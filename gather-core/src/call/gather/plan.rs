@@ -10,6 +10,7 @@ use crate::call::gather::kinds::{GatherKind, GatheredBy, Outputs};
 use crate::call::gather::planned::PlanInner;
 use crate::call::gather::{GatherOperator, kinds};
 use crate::call::plan_type::plan_type;
+use crate::call::source::checked::check_planned;
 use crate::call::source::kind::IndexKind;
 use crate::call::source::{Describe, Source};
 use crate::exec::{self, Operands, Written};
@@ -167,10 +168,10 @@ impl<A: IndexAttributes> GatherOperator<A> {
         S: Describe<Kind: GatheredBy<A>> + ?Sized,
         X: Describe<Kind: IndexKind> + ?Sized,
     {
-        let index = X::Kind::index(indices.dtype())?;
+        let (index, op) = (X::Kind::index(indices.dtype())?, self.erased_for(|| data.held(), indices, true)?);
         let (held, ids) = (data.held(), indices.held());
         let (reader, indices) = (data.reader(held.borrow()), (ids.borrow(), index));
-        let plan = kinds::plan::<S::Kind, X::Kind>(&self.erased(), &reader, indices, outputs)?;
+        let plan = kinds::plan::<S::Kind, X::Kind>(&op, &reader, indices, outputs)?;
         Ok(Plan { plan, kinds: PhantomData })
     }
 }
@@ -213,6 +214,7 @@ impl<K: GatherKind, I: IndexKind> Plan<K, I> {
         let GatherPlan { planned, dtype, index, .. } = &self.plan;
         K::Out::check(*dtype, data.dtype())?;
         I::Out::check(index.dtype(), indices.dtype())?;
+        check_planned(indices, planned.plan())?;
         if K::IS_PLAIN
             && let Target::Fixed(out, layout) = out.target_of(*dtype)?
             && planned.is_one_call(data.held().borrow(), indices.held().borrow(), layout)

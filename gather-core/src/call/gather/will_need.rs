@@ -10,6 +10,7 @@ use crate::call::gather::converted;
 use crate::call::gather::kinds::{GatherKind, GatheredBy};
 use crate::call::gather::plan::{GatherPlan, Plan};
 use crate::call::source::Source;
+use crate::call::source::checked::check_planned;
 use crate::call::source::kind::IndexKind;
 use crate::call::source::reader::Reader;
 use crate::exec::Ids;
@@ -92,7 +93,10 @@ impl<K: GatherKind, I: IndexKind> Plan<K, I> {
         X: Source<Kind = I> + ?Sized,
     {
         let GatherPlan { dtype, index, .. } = self.plan;
-        if K::Out::check(dtype, data.dtype()).is_err() || I::Out::check(index.dtype(), indices.dtype()).is_err() {
+        if K::Out::check(dtype, data.dtype()).is_err()
+            || I::Out::check(index.dtype(), indices.dtype()).is_err()
+            || check_planned(indices, self.plan.planned.plan()).is_err()
+        {
             return AdviceStats::default();
         }
         let (held, ids) = (data.held(), indices.held());

@@ -40,6 +40,10 @@ impl<A: IndexAttributes> ScatterAttributes for AdjointAttributes<A> {
         let named = self.0.leading_axes(data, indices)?;
         (named.axes == 1).then_some(named.outer)
     }
+
+    fn axis_size(&self, data: &Layout) -> Result<usize, Error> {
+        self.0.axis_size(data)
+    }
 }
 
 impl<A> GatherOperator<A> {

@@ -17,10 +17,11 @@ use crate::call::cloned;
 use crate::call::operator::{RegistryChoice, attributes, settings, takes_indices};
 use crate::call::scatter::erased::{ScatterCallRequest, lower};
 use crate::call::scatter::reduces::Reduces;
+use crate::call::source::checked::{CheckedAxis, checked_axis};
 use crate::call::source::clones::CloneSource;
 use crate::call::source::destination::Destination;
 use crate::call::source::kind::{IndexKind, Kind, PlainKind};
-use crate::call::source::{Source, TensorOf};
+use crate::call::source::{Describe, Source, TensorOf};
 use crate::exec::{Original, ScatterOperands};
 use crate::kernels::registry::Registry;
 use crate::plan::{IndexLowered, ReduceRequest};
@@ -53,6 +54,12 @@ pub trait ScatterAttributes: Sealed {
     #[doc(hidden)]
     fn rows_by(&self, _data: &Layout, _indices: &Layout) -> Option<usize> {
         None
+    }
+
+    /// As [`IndexAttributes::axis_size`](crate::IndexAttributes).
+    #[doc(hidden)]
+    fn axis_size(&self, _data: &Layout) -> Result<usize, Error> {
+        Err(Error::CheckedTuples { op: self.op() })
     }
 }
 
@@ -131,8 +138,23 @@ impl<A, R> ScatterOperator<A, R> {
 }
 
 impl<A, R> ScatterOperator<A, R> {
-    fn policy(&self) -> KernelPolicy {
-        self.out_of_bounds.lower(self.negative, self.skip_negative)
+    /// The policy of a call by these indices, their own if they are checked, and whether it skips negative indices.
+    /// `data` is the layout of data.
+    ///
+    /// # Errors
+    /// For checked indices [`Error::CheckedTuples`], [`Error::AxisOutOfRange`], then [`Error::CheckedAxisMismatch`].
+    #[inline(always)]
+    fn policy<X, L: Borrow<Layout>>(&self, data: impl FnOnce() -> L, indices: &X) -> Result<(KernelPolicy, bool), Error>
+    where
+        A: ScatterAttributes,
+        X: Describe<Kind: IndexKind> + ?Sized,
+    {
+        let skips_negative = self.skip_negative;
+        let Some(axis) = checked_axis(indices) else {
+            return Ok((self.out_of_bounds.lower(self.negative, skips_negative), skips_negative));
+        };
+        axis.check(self.attributes.op(), self.attributes.axis_size(data().borrow())?)?;
+        Ok((ScatterOutOfBounds::Drop.lower(CheckedAxis::POLICY.negative, false), false))
     }
 }
 
@@ -143,19 +165,19 @@ impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
     fn request<'a, K: PlainKind, I: IndexKind>(
         &'a self,
         (dtype, index): (DType, IndexType),
+        (policy, skips_negative): (KernelPolicy, bool),
         indices: &'a Layout,
         updates: &'a Layout,
     ) -> Result<ScatterCallRequest<'a>, Error>
     where
         R: Reduces<K>,
     {
-        let (op, reduction, policy, options) = (self.attributes().op(), self.reduction, self.policy(), self.options);
+        let (op, reduction, options) = (self.attributes().op(), self.reduction, self.options);
         let found = |registry: &'static Registry, op, dtype| registry.scatter_kernels(op, dtype, index);
         let kernels = K::kernels(self.registry.0, (op, dtype, Some(index)), || I::scatters(index), found)?;
         let (reducer, values) = reduction.fns(op, dtype)?;
         // A reduction that replaces ignores the old value in any case; `true` avoids counts and identities.
         let include_self = self.include_self || reducer.replaces;
-        let skips_negative = self.skip_negative;
         let planned =
             ReduceRequest { op, dtype, index, kernels, reducer, values, include_self, policy, skips_negative, options };
         Ok(ScatterCallRequest { attributes: self.attributes(), planned, indices, updates })
@@ -207,9 +229,10 @@ impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
         R: Reduces<S::Kind>,
     {
         let (index, dtype) = (X::Kind::index(indices.dtype())?, data.dtype());
+        let policy = self.policy(|| data.held(), indices)?;
         with_copy(data, indices, updates, (out, self.options), |operands| {
             let [ids, changes] = operands.inputs();
-            self.request::<S::Kind, X::Kind>((dtype, index), ids, changes)?.run(operands)
+            self.request::<S::Kind, X::Kind>((dtype, index), policy, ids, changes)?.run(operands)
         })
     }
 
@@ -241,9 +264,10 @@ impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
         R: Reduces<D::Kind>,
     {
         let (index, dtype) = (X::Kind::index(indices.dtype())?, destination.dtype());
+        let policy = self.policy(|| destination.parts().1, indices)?;
         in_place(destination, indices, updates, |operands| {
             let [ids, changes] = operands.inputs();
-            self.request::<D::Kind, X::Kind>((dtype, index), ids, changes)?.run(operands)
+            self.request::<D::Kind, X::Kind>((dtype, index), policy, ids, changes)?.run(operands)
         })
     }
 
@@ -327,7 +351,7 @@ impl<A: ScatterAttributes> ScatterOperator<A> {
             }
             let out = Layout::contiguous(data.shape())?;
             let lowered = lower(self.attributes(), &out, ids.layout(), updates.layout())?;
-            let policies = (self.policy(), self.skip_negative);
+            let policies = self.policy(|| data.layout(), indices)?;
             // SAFETY: P1: `lower` was just given the shape of data and the layouts of indices and updates.
             unsafe { cloned::scatter(&lowered, policies, self.options, &data, ids, &updates) }
         })

@@ -9,6 +9,7 @@ use crate::call::plan_type::plan_type;
 use crate::call::scatter::erased::ScatterCallRequest;
 use crate::call::scatter::reduces::Reduces;
 use crate::call::scatter::{ScatterAttributes, ScatterOperator, in_place, with_copy};
+use crate::call::source::checked::check_planned;
 use crate::call::source::destination::Destination;
 use crate::call::source::kind::{IndexKind, Kind, PlainKind};
 use crate::call::source::{Describe, Source};
@@ -223,7 +224,8 @@ impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
         let (index, dtype) = (X::Kind::index(indices.dtype())?, data.dtype());
         <S::Kind as Kind>::Out::check(dtype, updates.dtype())?;
         let (held, ids, changes) = (data.held(), indices.held(), updates.held());
-        let request = self.request::<S::Kind, X::Kind>((dtype, index), ids.borrow(), changes.borrow())?;
+        let policy = self.policy(|| data.held(), indices)?;
+        let request = self.request::<S::Kind, X::Kind>((dtype, index), policy, ids.borrow(), changes.borrow())?;
         Ok(ScatterPlan { planned: make(&request, held.borrow())?, kinds: PhantomData })
     }
 }
@@ -268,6 +270,7 @@ impl<K: PlainKind, I: IndexKind> ScatterPlan<K, I> {
         let (dtype, index) = self.planned.dtypes();
         K::Out::check(dtype, data.dtype())?;
         I::Out::check(index, indices.dtype())?;
+        check_planned(indices, &self.planned.plan)?;
         with_copy(data, indices, updates, (out, self.planned.request.options), |operands| self.planned.run(operands))
     }
 
@@ -290,6 +293,7 @@ impl<K: PlainKind, I: IndexKind> ScatterPlan<K, I> {
         I::Out::check(index, indices.dtype())?;
         K::Out::check(dtype, updates.dtype())?;
         K::Out::check(dtype, destination.dtype())?;
+        check_planned(indices, &self.planned.plan)?;
         in_place(destination, indices, updates, |operands| self.planned.run(operands))
     }
 }

@@ -1,8 +1,10 @@
 //! Chunks: row ranges of several sources as one table.
 
 use alloc::boxed::Box;
+use alloc::vec::Vec;
 use core::marker::PhantomData;
 
+use crate::call::source::checked::{Checked, Position, check_fits};
 use crate::call::source::kind::{ChunkKind, RowKind};
 use crate::call::source::reader::{Format, Reader};
 use crate::call::source::rows::{RowFunctionOf, RowsSpec, RowsView};
@@ -10,9 +12,11 @@ use crate::call::source::{Describe, Source};
 use crate::kernels::convert::chunks::ChunkTable;
 use crate::kernels::convert::row::RowParams;
 use crate::tensor::layout::{Layout, Shape};
+use crate::tensor::memory;
 use crate::types::declare::{accessors, debug_by};
 use crate::types::element::DType;
 use crate::types::error::Error;
+use crate::types::index::Index;
 use crate::types::op::{Argument, Op};
 
 /// Chunks of a table, each of kind `K`: the result of [`chunks`].
@@ -23,6 +27,8 @@ pub struct ChunksView<'a, K> {
     pub(super) one: Reader<'a>,
     /// The chunks with rows, if there are two or more.
     table: Option<ChunkTable<'a>>,
+    /// The first row of each chunk, and the number of all rows.
+    starts: Vec<usize>,
     kind: PhantomData<fn() -> K>,
 }
 
@@ -55,7 +61,7 @@ pub(in crate::call) struct Chunked<'s> {
 /// Results equal the call on one tensor that has all rows, to the bit. A plan runs on chunks of other lengths too, if
 /// their sum is the planned one; a plan for one chunk with rows runs on one.
 ///
-/// Cost: `chunks` allocates three lists of a few entries per chunk, and the scales of each chunk of blocks, and compares layouts and parameters once for all calls. A
+/// Cost: `chunks` allocates four lists of a few entries per chunk, and the scales of each chunk of blocks, and compares layouts and parameters once for all calls. A
 /// call finds the chunk of each index in constant time if chunks have equal lengths, else in a search of few of them;
 /// with one chunk, it is the call on the chunk itself.
 ///
@@ -108,17 +114,18 @@ where
     let first = reader(parts.first().ok_or(Error::NoChunks)?);
     let has_rows = |part: &&'a S| Source::held(*part).shape().first().is_some_and(|&rows| rows > 0);
     let count = parts.iter().filter(has_rows).count();
-    let mut table = ChunkTable::new(matches!(first.format, Format::Plain | Format::Fused(_)));
-    let mut size_in = 0;
+    let is_uniform = matches!(first.format, Format::Plain | Format::Fused(_));
+    let mut table = ChunkTable::with_capacity(if count > 1 { count } else { 0 }, is_uniform);
+    let (mut size_in, mut starts) = (0, alloc::vec![0usize; parts.len() + 1]);
     for (chunk, part) in parts.iter().enumerate() {
         let reader = reader(part);
         let decoder = check_same(&first, &reader).and_then(|()| S::Kind::decoder(&first, &reader));
         let decoder = decoder.map_err(|error| Error::InChunk { chunk, error: Box::new(error) })?;
         size_in = decoder.size_in;
         let (rows, stride) = (reader.layout.shape()[0], reader.layout.strides()[0].wrapping_mul(size_in as isize));
-        if table.rows().checked_add(rows).is_none() {
-            return Err(Error::TooManyElements { shape: whole(usize::MAX, &first)[..].into() });
-        }
+        let end = starts[chunk].checked_add(rows);
+        starts[chunk + 1] =
+            end.ok_or_else(|| Error::TooManyElements { shape: whole(usize::MAX, &first)[..].into() })?;
         if rows > 0 && count > 1 {
             // SAFETY: V1 and V3 of the part, which is borrowed for `'a`: rows of its layout, contiguous, as `decoder`
             // has checked with its params (K8).
@@ -127,11 +134,11 @@ where
     }
     if count <= 1 {
         let one = parts.iter().find(has_rows).map_or(first, reader);
-        return Ok(ChunksView { layout: one.layout.clone(), one, table: None, kind: PhantomData });
+        return Ok(ChunksView { layout: one.layout.clone(), one, table: None, starts, kind: PhantomData });
     }
     let layout = Layout::contiguous(&whole(table.rows(), &first))?;
     table.finish((layout.strides()[0] as usize).wrapping_mul(size_in));
-    Ok(ChunksView { layout, one: first, table: Some(table), kind: PhantomData })
+    Ok(ChunksView { layout, one: first, table: Some(table), starts, kind: PhantomData })
 }
 
 /// The shape of `rows` rows of a chunk.
@@ -148,10 +155,11 @@ fn check_same(first: &Reader<'_>, chunk: &Reader<'_>) -> Result<(), Error> {
     let &[rows, ..] = got else {
         return Err(Error::RankOutOfRange { op, argument, rank: 0, min: 1, max: usize::MAX });
     };
-    let expected = whole(rows, first);
-    if expected[..] == *got {
+    let of_first = first.layout.shape();
+    if got.len() == of_first.len() && got[1..] == of_first[1..] {
         return Ok(());
     }
+    let expected = whole(rows, first);
     Err(Error::ShapeMismatch { op, argument, expected: expected[..].into(), got: got.into() })
 }
 
@@ -177,6 +185,52 @@ impl<K> ChunksView<'_, K> {
 }
 
 debug_by!(self: [K] ChunksView<'_, K> { dtype: self.one.dtype, shape: self.layout.shape() });
+
+impl<K> ChunksView<'_, K> {
+    /// The rows `rows[i]` of the chunks `sources[i]`, as [`Checked`] positions of the whole table: the `interleave` of
+    /// Arrow. Chunks without rows count too. Neither list has negative numbers.
+    ///
+    /// Cost: one pass over both lists, and one allocation.
+    ///
+    /// ```
+    /// use gather_core::{Checked, Gather, View, chunks};
+    ///
+    /// fn main() -> Result<(), gather_core::Error> {
+    ///     let batches = [View::new(&[10, 11], &[2])?, View::new(&[20, 21, 22], &[3])?];
+    ///     let column = chunks(&batches)?;
+    ///     let pairs: Checked<i32> = column.pairs(&[1u8, 0, 1], &[2u32, 0, 0])?;
+    ///     assert_eq!(Gather::new(0).run(&column, &pairs)?.as_slice(), [22, 10, 20]);
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::PairsMismatch`], [`Error::CheckedAxisTooLong`] if the number of all rows exceeds the greatest `I`,
+    /// [`Error::AllocationFailed`], then [`Error::PairOutOfRange`] for the first pair that names no row.
+    #[doc(alias("interleave", "take"))]
+    pub fn pairs<I: Position, S: Index, R: Index>(
+        &self,
+        sources: &[S],
+        rows: &[R],
+    ) -> Result<Checked<'static, I>, Error> {
+        if sources.len() != rows.len() {
+            return Err(Error::PairsMismatch { sources: sources.len(), rows: rows.len() });
+        }
+        let (starts, chunks) = (&self.starts[..], self.starts.len() - 1);
+        check_fits::<I>(starts[chunks])?;
+        let mut positions = memory::reserve(rows.len())?;
+        for (position, (&source, &row)) in sources.iter().zip(rows).enumerate() {
+            let is_source = source.bits() < chunks as u64;
+            let [from, to] = if is_source { [0, 1].map(|end| starts[source.bits() as usize + end]) } else { [0; 2] };
+            if row.bits() >= (to - from) as u64 {
+                let (source, row, rows) = (source.exact(), row.exact(), is_source.then_some(to - from));
+                return Err(Error::PairOutOfRange { position, source, row, chunks, rows });
+            }
+            positions.push(I::truncated(from as i64 + row.widen()));
+        }
+        Ok(Checked::from_positions(positions, starts[chunks]))
+    }
+}
 
 impl<K: ChunkKind + RowKind> ChunksView<'_, K> {
     /// Computes a [`RowFunction`](crate::RowFunction) of each row that [`Gather`](crate::Gather) names, as

@@ -4,6 +4,7 @@
 
 use core::marker::PhantomData;
 
+use crate::call::source::checked::Position;
 use crate::call::source::reader::Reader;
 use crate::kernels::convert;
 use crate::kernels::convert::chunks::ChunkDecoder;
@@ -33,7 +34,7 @@ use sealed::Sealed;
 /// A kind of data, as a type without lifetimes. Elements are kinds. [`Source`](crate::Source) lists all kinds. Sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no kind of data",
-    note = "kinds are elements, `Dyn`, `Mapped`, `ByRow`, `Fused`, `Blocks`, `Chunks` and `Tables`"
+    note = "kinds are elements, `Dyn`, `Mapped`, `ByRow`, `Fused`, `Blocks`, `Chunks`, `Tables` and `Positions`"
 )]
 pub trait Kind: Sealed + Sized + 'static {
     /// The elements of a result: an [`Element`], or [`Dyn`] for types known at run time.
@@ -92,7 +93,7 @@ pub trait ChunkKind: Kind {
     fn decoder<'a>(first: &Reader<'a>, chunk: &Reader<'a>) -> Result<ChunkDecoder<'a>, Error>;
 }
 
-/// A kind of indices: an [`Index`] type, or [`Dyn`]. Sealed.
+/// A kind of indices: an [`Index`] type, [`Dyn`], or [`Positions`] that have been checked. Sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot index",
     label = "no indices",
@@ -102,6 +103,10 @@ pub trait ChunkKind: Kind {
             which in a bitmap: `gather.nullable()`"
 )]
 pub trait IndexKind: Kind {
+    /// Whether indices are positions that have been checked.
+    #[doc(hidden)]
+    const IS_CHECKED: bool = false;
+
     /// The index type of a data type.
     ///
     /// # Errors
@@ -162,6 +167,8 @@ kinds! {
     /// The kind of several tables of [`FusedRows`](crate::FusedRows) that bags reduce to floats `U`, or to [`Dyn`], by
     /// [`tables`](crate::tables()).
     Tables<U>;
+    /// The kind of [`Checked`](crate::Checked) indices, positions of type `I`.
+    Positions<I>;
 }
 
 impl<T: Element> Sealed for T {}
@@ -200,6 +207,7 @@ results! {
     [] Tables<Dyn>: Dyn;
     [U: Float] Blocks<U>: U, rows of U;
     [K: ChunkKind] Chunks<K>: K::Out;
+    [I: Position] Positions<I>: I;
 }
 
 impl<K: ChunkKind + RowKind> RowKind for Chunks<K> {
@@ -254,38 +262,49 @@ impl PlainKind for Dyn {
     }
 }
 
-impl<I: Index> IndexKind for I {
-    #[inline(always)]
-    fn index(_: DType) -> Result<IndexType, Error> {
-        Ok(I::TYPE)
-    }
+/// Implements [`IndexKind`] for kinds of indices of type `I`.
+macro_rules! index_kinds {
+    ($([$I:ident: $Index:ident] $Kind:ty: $is_checked:literal;)*) => {$(
+        impl<$I: $Index> IndexKind for $Kind {
+            const IS_CHECKED: bool = $is_checked;
 
-    #[inline(always)]
-    fn gathers<K>(_: IndexType) -> Option<Kernels> {
-        Some(Kernels::of::<K, I>())
-    }
+            #[inline(always)]
+            fn index(_: DType) -> Result<IndexType, Error> {
+                Ok($I::TYPE)
+            }
 
-    #[cfg(feature = "scatter")]
-    #[inline(always)]
-    fn scatters(_: IndexType) -> Option<Kernels> {
-        Some(Kernels::scatters_of::<I>())
-    }
+            #[inline(always)]
+            fn gathers<K>(_: IndexType) -> Option<Kernels> {
+                Some(Kernels::of::<K, $I>())
+            }
 
-    #[inline(always)]
-    fn converts(_: IndexType) -> Option<fn(Level, Method) -> IndexKernel> {
-        Some(convert::kernel::<I>)
-    }
+            #[cfg(feature = "scatter")]
+            #[inline(always)]
+            fn scatters(_: IndexType) -> Option<Kernels> {
+                Some(Kernels::scatters_of::<$I>())
+            }
 
-    #[cfg(feature = "bags")]
-    #[inline(always)]
-    fn positions(_: IndexType) -> Option<&'static PositionsFns> {
-        Some(PositionsFns::of::<I>())
-    }
+            #[inline(always)]
+            fn converts(_: IndexType) -> Option<fn(Level, Method) -> IndexKernel> {
+                Some(convert::kernel::<$I>)
+            }
 
-    #[inline(always)]
-    fn resolvers(_: IndexType) -> Option<Resolvers> {
-        Some(Resolvers::of::<I>())
-    }
+            #[cfg(feature = "bags")]
+            #[inline(always)]
+            fn positions(_: IndexType) -> Option<&'static PositionsFns> {
+                Some(PositionsFns::of::<$I>())
+            }
+
+            #[inline(always)]
+            fn resolvers(_: IndexType) -> Option<Resolvers> {
+                Some(Resolvers::of::<$I>())
+            }
+        }
+    )*};
+}
+index_kinds! {
+    [I: Index] I: false;
+    [I: Position] Positions<I>: true;
 }
 
 impl IndexKind for Dyn {

@@ -7,6 +7,7 @@
 //! fused.to::<U>()                      fused rows as numbers       (`fused.rs`)
 //! codes.blocks(Codes::Bits4, 16, &s)   codes with a scale a block  (`blocks.rs`)
 //! chunks(&[a, b])?                     row ranges as one table     (`chunks.rs`)
+//! Checked::<i32>::new(&ids, n, p)?     checked indices             (`checked.rs`)
 //! tables::<U>([&a, &b])?               several tables at once      (`tables.rs`)
 //! view.map(..).rows(..), ..            rows decoded, then computed (`rows.rs`)
 //! ```
@@ -15,6 +16,7 @@
 
 pub(crate) mod block_shapes;
 pub(crate) mod blocks;
+pub(crate) mod checked;
 pub(crate) mod chunks;
 pub(crate) mod clones;
 #[cfg(feature = "scatter")]
@@ -36,13 +38,14 @@ use alloc::vec::Vec;
 use core::borrow::Borrow;
 
 use crate::call::source::blocks::{BlocksSpec, BlocksView};
+use crate::call::source::checked::{Checked, Position};
 #[cfg(doc)]
 use crate::call::source::chunks::chunks;
 use crate::call::source::chunks::{ChunksSpec, ChunksView};
 use crate::call::source::fused::{DynFusedView, FusedView};
 #[cfg(feature = "bags")]
 use crate::call::source::kind::Tables;
-use crate::call::source::kind::{Blocks, ByRow, ChunkKind, Chunks, Fused, Kind, Mapped, PlainKind, RowKind};
+use crate::call::source::kind::{Blocks, ByRow, ChunkKind, Chunks, Fused, Kind, Mapped, PlainKind, Positions, RowKind};
 use crate::call::source::map::{MappedSpec, MappedView};
 use crate::call::source::reader::{Format, Reader};
 use crate::call::source::rows::{RowsSpec, RowsView};
@@ -88,6 +91,7 @@ pub type TensorOf<S> = <<<S as Source>::Kind as Kind>::Out as Typing>::Tensor;
 /// | [`codes.blocks(codes, block_size, &scales)`](View::blocks) | [`Blocks<U>`](Blocks) | floats `U` |
 /// | [`chunks(&[a, b])?`](chunks()) of one of these kinds `K`, but for row functions | [`Chunks<K>`](Chunks) | as of `K` |
 /// | [`tables::<U>([&a, &b])?`](tables()), [`tables_dyn(dtype, [&a, &b])?`](tables_dyn), for bags | [`Tables<U>`](Tables) | floats `U` |
+/// | [`Checked<I>`](Checked), as indices alone | [`Positions<I>`](Positions) | |
 ///
 /// References, `Box` and `Arc` of sources are sources too. Indices are sources of an [`IndexKind`](crate::IndexKind).
 ///
@@ -268,6 +272,8 @@ sources! {
         Reader::new(this, layout, Format::Blocks(this.format, Some(&this.params)));
     [K: ChunkKind] ChunksView<'_, K> => Chunks<K>: &'s Layout, |this, layout|
         &this.layout, this.start(), this.one.dtype, this.reader(layout);
+    [I: Position] Checked<'_, I> => Positions<I>: &'s Layout, |this, layout|
+        this.layout(), this.start().cast(), I::DTYPE, Reader::new(this, layout, Format::Checked(this.axis()));
 }
 #[cfg(feature = "bags")]
 sources! {

@@ -8,6 +8,7 @@
 
 use crate::call::source::Source;
 use crate::call::source::blocks::{BlockArgs, BlockFormat};
+use crate::call::source::checked::CheckedAxis;
 use crate::call::source::chunks::Chunked;
 use crate::call::source::map::MapArgs;
 use crate::call::source::rows::RowArgs;
@@ -49,6 +50,8 @@ pub(in crate::call) enum Format<'s> {
     Blocks(BlockFormat, Option<&'s dyn BlockArgs>),
     /// Fused rows of several tables, each with its own layout.
     Tables(&'s [&'s FusedRows<'s>]),
+    /// Checked indices.
+    Checked(CheckedAxis),
 }
 
 impl<'s> Reader<'s> {

@@ -88,7 +88,7 @@ impl<'a> ScatterOperands<'a> {
         let (Some(layout), Target::Resized(tensor)) = (self.original(), &mut self.out) else {
             unreachable!("an output that is not fixed becomes a copy");
         };
-        let start = tensor.clear(layout.len())?;
+        let start = tensor.clear(layout.shape(), layout.len())?;
         run(self, start)?;
         if let Target::Resized(tensor) = &mut self.out {
             // SAFETY: `clear` gave memory for `layout.len()` elements; `run`, which succeeded, copied the original.

@@ -69,8 +69,8 @@ impl ChunkParams<'_> {
 /// The rows of a chunk.
 #[derive(Clone, Copy)]
 struct Chunk {
-    /// The address of row 0 of the chunk, and bytes to the next row.
-    start: *const u8,
+    /// The address of row 0 of the table, if it were a row of the chunk, and bytes to the next row.
+    origin: *const u8,
     stride: isize,
     /// Rows of the table before the chunk, and up to its end.
     first: usize,
@@ -80,13 +80,15 @@ struct Chunk {
 /// The chunks of a table that have rows, in the order of their rows.
 ///
 /// Invariant: for each row `first <= row < end` of a chunk, a row of elements may be read at
-/// `start + (row - first) * stride` during `'a`, aligned for the chunk's decoder, whose params fit it (K8).
+/// `origin + row * stride` during `'a`, aligned for the chunk's decoder, whose params fit it (K8).
 pub(crate) struct ChunkTable<'a> {
     chunks: Vec<Chunk>,
     decoders: Vec<ChunkDecoder<'a>>,
     /// `guide[g]` is the chunk of row `g << shift`, or the last chunk.
     guide: Vec<usize>,
     shift: u32,
+    /// Whether each chunk begins at a multiple of `1 << shift`: `guide` leads to the chunk itself.
+    is_exact: bool,
     /// Bytes of a row in the layout of the whole table.
     row_bytes: usize,
     /// Whether one decoder with its params decodes rows of every chunk.
@@ -104,10 +106,10 @@ unsafe impl Sync for ChunkTable<'_> {}
 const GUIDED: usize = 4;
 
 impl<'a> ChunkTable<'a> {
-    /// A table without chunks.
-    pub(crate) fn new(is_uniform: bool) -> Self {
-        let (chunks, decoders, guide) = (Vec::new(), Vec::new(), Vec::new());
-        ChunkTable { chunks, decoders, guide, shift: 0, row_bytes: 0, is_uniform }
+    /// A table without chunks, with memory for `count` of them.
+    pub(crate) fn with_capacity(count: usize, is_uniform: bool) -> Self {
+        let (chunks, decoders, guide) = (Vec::with_capacity(count), Vec::with_capacity(count), Vec::new());
+        ChunkTable { chunks, decoders, guide, shift: 0, is_exact: false, row_bytes: 0, is_uniform }
     }
 
     /// Appends a chunk of `rows` rows, at least one.
@@ -116,7 +118,8 @@ impl<'a> ChunkTable<'a> {
     /// The invariant of the type for the chunk's rows: at `start + row * stride` for `row < rows`.
     pub(crate) unsafe fn push(&mut self, start: *const u8, stride: isize, rows: usize, decoder: ChunkDecoder<'a>) {
         let first = self.rows();
-        self.chunks.push(Chunk { start, stride, first, end: first + rows });
+        let origin = start.wrapping_offset(stride.wrapping_mul(first as isize).wrapping_neg());
+        self.chunks.push(Chunk { origin, stride, first, end: first + rows });
         self.decoders.push(decoder);
     }
 
@@ -125,6 +128,7 @@ impl<'a> ChunkTable<'a> {
         self.row_bytes = row_bytes;
         let (rows, most) = (self.rows(), self.chunks.len().saturating_mul(GUIDED));
         self.shift = (0..usize::BITS - 1).find(|&shift| rows >> shift <= most).unwrap_or(usize::BITS - 1);
+        self.is_exact = self.chunks.iter().all(|chunk| chunk.first.trailing_zeros() >= self.shift);
         let last = self.chunks.len().saturating_sub(1);
         let mut chunk = 0;
         self.guide.extend((0..(rows >> self.shift) + 2).map(|entry| {
@@ -145,32 +149,15 @@ impl<'a> ChunkTable<'a> {
         self.chunks.last().map_or(0, |chunk| chunk.end)
     }
 
-    /// The number of the chunk that holds a row, `row < self.rows()`.
     #[inline(always)]
-    fn chunk_of(&self, row: usize) -> usize {
-        let first = self.guide[row >> self.shift];
-        let chunk = first + usize::from(self.chunks[first].end <= row);
-        // Mostly false, so that the processor need not wait for the comparison.
-        if self.chunks[chunk].end <= row { self.search(chunk, row) } else { chunk }
+    fn locator(&self) -> Locator<'_> {
+        Locator { chunks: &self.chunks, guide: &self.guide, shift: self.shift, is_exact: self.is_exact }
     }
 
-    /// The number of the chunk that holds a row, which is after chunk `from`.
-    #[cold]
-    fn search(&self, from: usize, row: usize) -> usize {
-        let last = self.guide[(row >> self.shift) + 1];
-        from + self.chunks[from..last].partition_point(|chunk| chunk.end <= row)
-    }
-
-    /// The number of the chunk that holds a row, and the row in it, `offset` bytes from its first byte.
+    /// [`Locator::locate`].
     #[inline(always)]
     fn locate(&self, row: usize, offset: usize, to: *mut u8) -> (usize, EncodedRow) {
-        let number = self.chunk_of(row);
-        let Chunk { start, stride, first, .. } = self.chunks[number];
-        let row = row - first;
-        (
-            number,
-            EncodedRow { from: start.wrapping_offset(stride.wrapping_mul(row as isize)).wrapping_add(offset), to, row },
-        )
+        self.locator().locate(row, offset, to)
     }
 
     /// Prefetches `elements` elements of a located row, and their params.
@@ -186,6 +173,51 @@ impl<'a> ChunkTable<'a> {
             }
         }
     }
+}
+
+/// The part of a table that locates rows. A loop has a copy, whose fields are not loaded again after each store.
+#[derive(Clone, Copy)]
+struct Locator<'a> {
+    chunks: &'a [Chunk],
+    guide: &'a [usize],
+    shift: u32,
+    is_exact: bool,
+}
+
+impl Locator<'_> {
+    /// The number of the chunk that holds a row, which the table has.
+    #[inline(always)]
+    fn chunk_of(self, row: usize) -> usize {
+        let Locator { chunks, guide, shift, is_exact } = self;
+        let first = guide[row >> shift];
+        if is_exact {
+            return first;
+        }
+        let chunk = first + usize::from(chunks[first].end <= row);
+        // Mostly false, so that the processor need not wait for the comparison.
+        if chunks[chunk].end <= row { search(chunks, chunk, guide[(row >> shift) + 1], row) } else { chunk }
+    }
+
+    /// The address of a row in chunk `number`.
+    #[inline(always)]
+    fn address(self, number: usize, row: usize) -> *const u8 {
+        let Chunk { origin, stride, .. } = self.chunks[number];
+        origin.wrapping_offset(stride.wrapping_mul(row as isize))
+    }
+
+    /// The number of the chunk that holds a row, and the row in it, `offset` bytes from its first byte.
+    #[inline(always)]
+    fn locate(self, row: usize, offset: usize, to: *mut u8) -> (usize, EncodedRow) {
+        let number = self.chunk_of(row);
+        let from = self.address(number, row).wrapping_add(offset);
+        (number, EncodedRow { from, to, row: row - self.chunks[number].first })
+    }
+}
+
+/// The number of the chunk that holds a row, which is in `from..=last`.
+#[cold]
+fn search(chunks: &[Chunk], from: usize, last: usize, row: usize) -> usize {
+    from + chunks[from..last].partition_point(|chunk| chunk.end <= row)
 }
 
 /// A table of a call, and the plan's level.
@@ -372,8 +404,11 @@ impl RowLoop for MoveFromChunks {
     #[inline(always)]
     fn run<C: CopyRow>(MovedRows { table, job, bytes }: MovedRows<'_>) {
         // A copy: the compiler need not reload its fields after each store.
-        let (job, copy) = (*job, C::of(bytes));
-        let source = |i: usize| table.locate(job.row_of_data(i), 0, core::ptr::null_mut()).1.from;
+        let (job, copy, locator) = (*job, C::of(bytes), table.locator());
+        let source = |i: usize| {
+            let row = job.row_of_data(i);
+            locator.address(locator.chunk_of(row), row)
+        };
         let far = job.prefetch_distance > 0;
         let mut groups = [[core::ptr::null(); GROUP]; 2];
         let [mut group, mut next] = groups.each_mut();

@@ -270,7 +270,7 @@ impl<'a> Strip<'a> {
 
 /// Indices of one component: `n` values of the index type, `stride` bytes apart, at any alignment (K3).
 #[derive(Clone, Copy)]
-pub(crate) struct Indices {
+pub struct Indices {
     at: *const u8,
     stride: isize,
     n: usize,

@@ -8,12 +8,18 @@ use core::ops::BitOr;
 
 use num_traits::WrappingSub;
 
+use crate::kernels::by_level::level_pointers;
 use crate::kernels::level_fn::{LevelFn, Token};
 use crate::kernels::nest::plane::Indices;
 use crate::types::index::Index;
 
 /// Returns whether all indices are valid along an axis of a size. It may return `false` for valid indices.
 pub(crate) type CheckFn = for<'a> fn((&'a Indices, i32)) -> bool;
+
+/// [`CheckFn`], compiled for a level.
+pub(crate) type CompiledCheckFn = for<'a> unsafe fn((&'a Indices, i32)) -> bool;
+
+level_pointers! { for<'a> fn((&'a Indices, i32)) -> bool; }
 
 /// The [`CheckFn`] for an index type, at a level.
 #[inline(always)]
@@ -28,7 +34,7 @@ pub(crate) fn of<I: Index>(level: impl Token) -> CheckFn {
 
 /// Returns whether all indices, read as the signed type `I`, are valid: neither `x` nor `dim - 1 - x` is negative. An
 /// unsigned index too large for `I` is negative.
-struct ArePositions<I>(PhantomData<I>);
+pub(crate) struct ArePositions<I>(PhantomData<I>);
 
 impl<I> LevelFn for ArePositions<I>
 where

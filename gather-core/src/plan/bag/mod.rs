@@ -192,7 +192,7 @@ impl BagReducePlan {
     #[inline(never)]
     pub(crate) fn new(
         request: &BagRequest<'_>,
-        [padding, default]: [Option<usize>; 2],
+        ([padding, default], policy): ([Option<usize>; 2], IndexPolicy),
         data: &Layout,
         out: &Layout,
     ) -> Result<Self, Error> {
@@ -216,7 +216,7 @@ impl BagReducePlan {
             unreachable!("data has rows")
         };
         let [out_stride, out_strides @ ..] = out.strides() else { unreachable!("the output has rows") };
-        let (dim, policy) = (*dim, settings.policy.lower());
+        let (dim, policy) = (*dim, policy.lower());
         debug_assert!(padding.iter().chain(&default).all(|&row| row < dim), "P3");
         let dims = shape.iter().zip(strides).zip(out_strides);
         let mut loops = Loops::new();

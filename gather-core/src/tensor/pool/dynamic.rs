@@ -74,14 +74,14 @@ impl Drop for DynPooled {
 }
 
 impl Resize for DynPooled {
-    fn clear(&mut self, len: usize) -> Result<*mut u8, Error> {
+    fn clear(&mut self, shape: &[usize], len: usize) -> Result<*mut u8, Error> {
         let dtype = self.tensor.dtype();
         let bytes = len.saturating_mul(dtype.size());
         if self.tensor.capacity() < bytes {
             self.release();
             self.tensor.give_memory(self.pool.take(bytes, dtype.align())?);
         }
-        self.tensor.clear(len)
+        self.tensor.clear(shape, len)
     }
 
     unsafe fn assume_init(&mut self, shape: &[usize], len: usize) {

@@ -590,6 +590,53 @@ errors! {
         /// The number of chunks with rows given.
         got: usize,
     } => "{op}: {got} chunks have rows; the plan was made for {expected}",
+    /// [`Checked`](crate::Checked) positions of an axis of another size than the axis of the call.
+    CheckedAxisMismatch { op,
+        /// The size of the axis of the call.
+        expected: usize,
+        /// The size that the positions were checked for.
+        got: usize,
+    } => "{op}: the axis has size {expected}; the positions were checked for {got}",
+    /// [`Checked`](crate::Checked) positions as tuples of indices.
+    CheckedTuples { op } =>
+        "{op}: checked positions are of one axis; the operator takes tuples of indices",
+    /// A result has another rank, or other rows, than the tensor that it is [appended](crate::Append) to.
+    AppendMismatch {
+        /// The shape of the tensor.
+        expected: Box<[usize]>,
+        /// The shape of the result.
+        got: Box<[usize]>,
+    } => "a result of shape {got:?} cannot follow the rows of a tensor of shape {expected:?}",
+    /// Lists of sources and rows of [`pairs`](crate::ChunksView::pairs) have other lengths.
+    PairsMismatch {
+        /// The number of sources.
+        sources: usize,
+        /// The number of rows.
+        rows: usize,
+    } => "pairs: {sources} sources and {rows} rows",
+    /// A pair of a source and a row names no row of [chunks](crate::chunks()).
+    PairOutOfRange {
+        /// The position of the pair.
+        position: usize,
+        /// The source of the pair.
+        source: i128,
+        /// The row of the pair.
+        row: i128,
+        /// The number of chunks.
+        chunks: usize,
+        /// The number of rows of the source; `None` if there is no such source.
+        rows: Option<usize>,
+    } match rows {
+        Some(rows) => "pairs: pair {position} is row {row} of source {source}, which has {rows} rows",
+        None => "pairs: pair {position} is of source {source}; there are {chunks} chunks",
+    },
+    /// An axis is longer than the positions of [`Checked`](crate::Checked) indices count.
+    CheckedAxisTooLong {
+        /// The size of the axis.
+        n: usize,
+        /// The type of positions.
+        index: IndexType,
+    } => ("an axis of size {n}; positions of type {index} allow at most {}", index.bounds().1),
     /// An error of one table in a call over several.
     InTable {
         /// The number of the table, from 0 on.

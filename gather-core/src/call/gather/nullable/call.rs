@@ -32,6 +32,8 @@ pub(super) struct Facts {
     level: Option<Level>,
     index: IndexType,
     resolvers: Resolvers,
+    /// Whether indices are positions that have been checked.
+    is_checked: bool,
 }
 
 impl Facts {
@@ -39,7 +41,8 @@ impl Facts {
     pub(super) fn of<I: IndexKind>(op: &ErasedGather<'_>, dtype: DType, index: IndexType) -> Result<Self, Error> {
         let ErasedGather { policy, options, .. } = *op;
         let resolvers = I::resolvers(index).ok_or_else(not_compiled(op.op(), dtype, index))?;
-        Ok(Facts { op: op.op(), policy: policy.lower(), level: options.level, index, resolvers })
+        let (op, policy, is_checked) = (op.op(), policy.lower(), I::IS_CHECKED);
+        Ok(Facts { op, policy, level: options.level, index, resolvers, is_checked })
     }
 }
 
@@ -224,20 +227,31 @@ impl Call<'_> {
     ) -> Result<usize, Error> {
         let NullableShapes { lowered, sizes, .. } = shapes;
         let NullableSizes { numbers, lead, count, .. } = sizes;
-        let Facts { op, policy, level, index, resolvers } = self.facts;
+        let Facts { op, policy, level, index, resolvers, .. } = self.facts;
         let level = Level::resolve(level)?;
 
         let len = count.saturating_mul(lowered.axes.len().max(1));
-        let mut positions = SmallVec::<[P; INLINE]>::new();
-        let bytes = len.saturating_mul(size_of::<P>());
-        positions.try_reserve_exact(len).map_err(|_| Error::AllocationFailed { bytes })?;
-        positions.resize(len, P::ZERO);
-        let check = IndexCheck { op, axes: &lowered.axes, policy, index, skips_negative: false };
-        let (valid, count, lead) = (nulls.indices, *count, *lead);
-        let refuses = policy.refuses(shapes.is_empty, lowered.axes.iter().any(|axis| axis.dim == 0));
-        let indices = operands.ids();
-        NullIndices { check, refuses, resolvers, level, indices, numbers, lead, count, valid }
-            .resolve(&mut positions)?;
+        let (valid, count, lead, indices) = (nulls.indices, *count, *lead, operands.ids());
+        let mut own = SmallVec::<[P; INLINE]>::new();
+        let checked = self.checked_positions::<P>(indices, len);
+        let positions = match checked {
+            Some(checked) if valid.is_none() => checked,
+            _ => {
+                let bytes = len.saturating_mul(size_of::<P>());
+                own.try_reserve_exact(len).map_err(|_| Error::AllocationFailed { bytes })?;
+                if let (Some(checked), Some(valid)) = (checked, valid) {
+                    own.extend_from_slice(checked);
+                    P::BITS.mark_nulls.at(level)((&mut own, valid));
+                } else {
+                    own.resize(len, P::ZERO);
+                    let check = IndexCheck { op, axes: &lowered.axes, policy, index, skips_negative: false };
+                    let refuses = policy.refuses(shapes.is_empty, lowered.axes.iter().any(|axis| axis.dim == 0));
+                    NullIndices { check, refuses, resolvers, level, indices, numbers, lead, count, valid }
+                        .resolve(&mut own)?;
+                }
+                &own
+            }
+        };
 
         let start = positions.as_ptr().cast();
         match &self.runs {
@@ -264,7 +278,19 @@ impl Call<'_> {
                 run(&plan.by_position, self.reader, operands.by(places))?;
             }
         }
-        Ok(gather_bits(level, lowered, nulls, &positions, count, bits))
+        Ok(gather_bits(level, lowered, nulls, positions, count, bits))
+    }
+
+    /// Checked indices of type `P`, which are their own `len` positions.
+    fn checked_positions<'i, P: PositionType>(&self, indices: Ids<'i>, len: usize) -> Option<&'i [P]> {
+        let layout = indices.layout();
+        if !(self.facts.is_checked && indices.of() == P::TYPE && layout.is_contiguous() && layout.len() == len) {
+            return None;
+        }
+        let start = if len == 0 { core::ptr::NonNull::dangling().as_ptr() } else { indices.start().cast::<P>() };
+        debug_assert!(start.is_aligned(), "checked positions are aligned");
+        // SAFETY: V1: `len` contiguous indices of type `P`, borrowed for `'i`. A `Checked` has aligned positions.
+        Some(unsafe { core::slice::from_raw_parts(start, len) })
     }
 }
 

@@ -164,7 +164,7 @@ impl<A: IndexAttributes> Nullable<A> {
         X: Source<Kind: IndexKind> + ?Sized,
         O: Output<<S::Kind as Kind>::Out>,
     {
-        let op = self.gather.erased();
+        let op = self.gather.erased_for(|| data.held(), indices, false)?;
         with_operands(data, indices, out, |reader, operands| {
             kinds::check_data::<S::Kind>(&op, reader)?;
             let facts = Facts::of::<X::Kind>(&op, reader.dtype, operands.indices().1)?;
@@ -210,8 +210,8 @@ impl<A: IndexAttributes> Nullable<A> {
         S: Describe<Kind: GatheredBy<A>> + ?Sized,
         X: Describe<Kind: IndexKind> + ?Sized,
     {
-        let index = X::Kind::index(indices.dtype())?;
+        let (index, op) = (X::Kind::index(indices.dtype())?, self.gather.erased_for(|| data.held(), indices, true)?);
         let (held, ids) = (data.held(), indices.held());
-        NullablePlan::new(self.gather.erased(), &data.reader(held.borrow()), (ids.borrow(), index), outputs)
+        NullablePlan::new(op, &data.reader(held.borrow()), (ids.borrow(), index), outputs)
     }
 }

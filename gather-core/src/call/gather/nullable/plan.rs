@@ -11,6 +11,7 @@ use crate::call::gather::nullable::sizes::{ByPosition, NullableSizes, is_wide};
 use crate::call::gather::plan::GatherPlan;
 use crate::call::plan_type::plan_type;
 use crate::call::source::Source;
+use crate::call::source::checked::check_planned;
 use crate::call::source::kind::IndexKind;
 use crate::call::source::reader::Reader;
 use crate::exec::Operands;
@@ -198,6 +199,7 @@ impl<K: GatherKind, I: IndexKind> NullablePlan<K, I> {
         let NullablePlanned { facts, ref plan, .. } = self.planned;
         K::Out::check(plan.dtype, data.dtype())?;
         I::Out::check(plan.index.dtype(), indices.dtype())?;
+        check_planned(indices, plan.planned.plan())?;
         with_operands(data, indices, out, |reader, operands| {
             let runs = Runs::Planned(&self.planned, kinds::run_plan::<K>);
             run(&Call { facts, nulls, reader, runs }, operands)

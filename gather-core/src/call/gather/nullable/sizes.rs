@@ -11,7 +11,7 @@ use crate::plan::{Axis, IndexLowered, LeadingAxes};
 use crate::tensor::layout::{Layout, Shape};
 use crate::types::error::Error;
 use crate::types::op::Op;
-use crate::types::policy::{IndexPolicy, NegativeIndex, OutOfBounds};
+use crate::types::policy::IndexPolicy;
 
 #[derive(Clone)]
 pub(super) struct NullableSizes {
@@ -112,9 +112,7 @@ impl<'a> ByPosition<'a> {
 
     /// The call of `op` by positions. Positions may be missing if `missing`; all others are in range.
     pub(super) fn call(&'a self, op: ErasedGather<'a>, missing: bool) -> ErasedGather<'a> {
-        let out_of_bounds = if missing { OutOfBounds::Zero } else { OutOfBounds::Error };
-        let policy = IndexPolicy { negative: NegativeIndex::Reject, out_of_bounds };
-        ErasedGather { attributes: self, policy, ..op }
+        ErasedGather { attributes: self, policy: IndexPolicy::of_positions(missing), ..op }
     }
 }
 

@@ -1,0 +1,269 @@
+//! Checked indices: positions along an axis, checked once for all calls along axes of its size.
+
+use alloc::vec::Vec;
+use core::borrow::Borrow;
+
+use crate::call::source::kind::{IndexKind, not_compiled};
+use crate::call::source::reader::Format;
+use crate::call::source::{Describe, Source, of_list};
+use crate::exec::first_bad_index::IndexCheck;
+use crate::exec::{Ids, NullIndices, PositionType};
+use crate::kernels::{Indices, Resolvers};
+use crate::plan::{Axis, NestPlan};
+use crate::tensor::bitmap::Bitmap;
+use crate::tensor::layout::Layout;
+use crate::tensor::memory;
+use crate::tensor::view::View;
+use crate::types::declare::{accessors, debug_by};
+use crate::types::error::Error;
+use crate::types::level::Level;
+use crate::types::op::{Argument, Op};
+use crate::types::policy::{IndexPolicy, KernelPolicy};
+
+/// A type of positions: `i32` or `i64`. Sealed.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no type of positions",
+    note = "positions are of type `i32` or `i64`: `Checked::<i32>::new(&ids, n, OutOfBounds::Error)?`"
+)]
+pub trait Position: PositionType {}
+
+impl Position for i32 {}
+impl Position for i64 {}
+
+/// Indices checked once: positions in `0..n` along an axis of size `n`, for any number of calls along axes of this
+/// size. A position of -1 is missing: its index is null, or out of range under [`OutOfBounds::Zero`](crate::OutOfBounds).
+///
+/// A source of indices for [`Gather`](crate::Gather) and [`GatherElements`](crate::GatherElements), also [with
+/// nulls](crate::GatherOperator::nullable), their [adjoints](crate::GatherOperator::adjoint),
+/// [`ScatterElements`](crate::ScatterElements) and [`EmbeddingBag`](crate::EmbeddingBag), planned and not. Results equal
+/// the call by the indices under the policies of [`Checked::new`]; the policies of the operator for negative and
+/// out-of-range indices have no effect. A missing position yields zeros in gathers ([`Element::ZERO`](crate::Element),
+/// or the fill of a row function), and a row of zeros in bags, which counts; its update is skipped in scatters. In bags
+/// with [`skip_negative`](crate::BagOperator::skip_negative) it is skipped.
+///
+/// A plan made for checked indices runs on others of its layout. To plan ahead, check indices of this layout:
+/// `plan_any_count(&table, &Checked::<i32>::new(&[0; 0], n, policy)?)`.
+///
+/// ```
+/// use gather_core::{Checked, Gather, OutOfBounds};
+///
+/// fn main() -> Result<(), gather_core::Error> {
+///     // Two columns of a table of three rows.
+///     let (names, prices) = ([10u8, 20, 30], [0.5f64, 1.5, 2.5]);
+///     let ids = Checked::<i32>::new(&[2i64, -1, 7], 3, OutOfBounds::Zero)?;
+///     assert_eq!(ids.positions().get(&[1]), Some(&2));
+///     assert_eq!(Gather::new(0).run(&names, &ids)?.as_slice(), [30, 30, 0]);
+///     assert_eq!(Gather::new(0).run(&prices, &ids)?.as_slice(), [2.5, 2.5, 0.0]);
+///     assert!(Gather::new(0).run(&names[..2], &ids).is_err());
+///     Ok(())
+/// }
+/// ```
+#[derive(Clone)]
+pub struct Checked<'a, I> {
+    positions: Held<'a, I>,
+    axis: CheckedAxis,
+}
+
+#[derive(Clone)]
+enum Held<'a, I> {
+    Lent(View<'a, I>),
+    Owned(Vec<I>, Layout),
+}
+
+/// The axis of checked positions, in a [`Reader`](crate::call::source::reader::Reader).
+#[derive(Clone, Copy, Debug)]
+pub(in crate::call) struct CheckedAxis {
+    n: usize,
+    /// Whether a position may be missing.
+    pub(in crate::call) missing: bool,
+}
+
+impl CheckedAxis {
+    /// The policy of plans and bags by positions.
+    pub(in crate::call) const POLICY: IndexPolicy = IndexPolicy::of_positions(true);
+
+    /// Compares the axis with the axis of a call.
+    ///
+    /// # Errors
+    /// [`Error::CheckedAxisMismatch`].
+    #[inline(always)]
+    pub(in crate::call) fn check(self, op: Op, expected: usize) -> Result<(), Error> {
+        if self.n == expected { Ok(()) } else { Err(Error::CheckedAxisMismatch { op, expected, got: self.n }) }
+    }
+}
+
+impl<'a, I: Position> Checked<'a, I> {
+    /// Checks indices along an axis of size `n`. `policy` is an [`OutOfBounds`](crate::OutOfBounds), or an
+    /// [`IndexPolicy`] with the meaning of negative indices.
+    ///
+    /// Cost: one pass over the indices. Row-major indices of the size of `I`, all of them positions, are borrowed; else
+    /// one allocation, and a second pass, for a position of each index.
+    ///
+    /// # Errors
+    /// [`Error::NotAnIndexType`] for indices of a type known at run time; without the feature `registry`,
+    /// [`Error::KernelsNotCompiled`]. Then [`Error::CheckedAxisTooLong`] if `n` exceeds the greatest `I`,
+    /// [`Error::LevelUnavailable`], [`Error::AllocationFailed`], and [`Error::IndexOutOfRange`] for the first index out of
+    /// range in row-major order, under [`OutOfBounds::Error`](crate::OutOfBounds).
+    pub fn new<X>(indices: &'a X, n: usize, policy: impl Into<IndexPolicy>) -> Result<Self, Error>
+    where
+        X: Source<Kind: IndexKind> + ?Sized,
+    {
+        Self::of(indices, None, n, policy.into())
+    }
+
+    /// As [`Checked::new`], for indices with nulls. Null indices are not checked; their positions are missing.
+    ///
+    /// ```
+    /// use gather_core::{Bitmap, Checked, Gather, Nulls, OutOfBounds};
+    ///
+    /// fn main() -> Result<(), gather_core::Error> {
+    ///     let valid = Bitmap::new(&[0b101], 0, 3)?;
+    ///     let ids = Checked::<i32>::with_nulls(&[1u32, 99, 0], valid, 2, OutOfBounds::Error)?;
+    ///     let nulls = Nulls { indices: Some(valid), ..Nulls::default() };
+    ///     let (taken, validity) = Gather::new(0).nullable().run(&[1.5, 2.5], &ids, nulls)?;
+    ///     assert_eq!((taken.as_slice(), validity.map(|of| of.null_count())), (&[2.5, 0.0, 1.5][..], Some(1)));
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`Checked::new`], with [`Error::BitmapLengthMismatch`] before [`Error::LevelUnavailable`].
+    pub fn with_nulls<X>(
+        indices: &'a X,
+        valid: Bitmap<'_>,
+        n: usize,
+        policy: impl Into<IndexPolicy>,
+    ) -> Result<Self, Error>
+    where
+        X: Source<Kind: IndexKind> + ?Sized,
+    {
+        Self::of(indices, Some(valid), n, policy.into())
+    }
+
+    fn of<X>(indices: &'a X, valid: Option<Bitmap<'_>>, n: usize, policy: IndexPolicy) -> Result<Self, Error>
+    where
+        X: Source<Kind: IndexKind> + ?Sized,
+    {
+        let (held, dtype) = (indices.held(), indices.dtype());
+        let (layout, of) = (held.borrow(), X::Kind::index(dtype)?);
+        let resolvers = X::Kind::resolvers(of).ok_or_else(not_compiled(OP, dtype, of))?;
+        let checked = checked_axis(indices).map(|axis| axis.check(OP, n)).transpose()?;
+        let policy = if checked.is_some() { CheckedAxis::POLICY } else { policy };
+        // SAFETY: V1: values of the type `of` lie along the layout of the source.
+        let ids = unsafe { Ids::new(indices.start(), layout, of) };
+        let positions = match resolve(ids, resolvers, valid, (n, policy.lower()))? {
+            Some((positions, layout)) => Held::Owned(positions, layout),
+            // SAFETY: the source is borrowed for `'a`, so that its indices may be read. `resolve` found them aligned,
+            // and of the size of `I`.
+            None => Held::Lent(unsafe { View::from_raw_parts(indices.start().cast(), layout.clone()) }),
+        };
+        let missing = matches!(positions, Held::Owned(..)) && (valid.is_some() || policy.lower().fills());
+        Ok(Checked { positions, axis: CheckedAxis { n, missing } })
+    }
+
+    /// A list of positions in `0..n`, which `I` counts.
+    pub(crate) fn from_positions(positions: Vec<I>, n: usize) -> Self {
+        debug_assert!(positions.iter().all(|position| (0..n as i64).contains(&position.widen())));
+        let layout = of_list(&positions);
+        Checked { positions: Held::Owned(positions, layout), axis: CheckedAxis { n, missing: false } }
+    }
+
+    /// The positions, -1 for a missing one.
+    #[must_use]
+    pub fn positions(&self) -> View<'_, I> {
+        // SAFETY: V1: the view or the list, of this layout, is borrowed with `self`.
+        unsafe { View::from_raw_parts(self.start(), self.layout().clone()) }
+    }
+}
+
+impl<I> Checked<'_, I> {
+    accessors! { self:
+        /// The size of the axis.
+        pub fn n() -> usize => self.axis.n;
+        pub(super) fn axis() -> CheckedAxis => self.axis;
+        pub(super) fn layout() -> &Layout => match &self.positions {
+            Held::Lent(view) => view.layout(),
+            Held::Owned(_, layout) => layout,
+        };
+        pub(super) fn start() -> *const I => match &self.positions {
+            Held::Lent(view) => view.origin(),
+            Held::Owned(positions, _) => positions.as_ptr(),
+        };
+    }
+}
+
+debug_by!(self: [I] Checked<'_, I> { n: self.axis.n, shape: self.layout().shape() });
+
+const OP: Op = Op::Gather;
+
+/// # Errors
+/// [`Error::CheckedAxisTooLong`].
+pub(super) fn check_fits<P: PositionType>(n: usize) -> Result<(), Error> {
+    if n as i128 <= P::TYPE.bounds().1 { Ok(()) } else { Err(Error::CheckedAxisTooLong { n, index: P::TYPE }) }
+}
+
+/// The position of each index along an axis of size `n`, and the layout of the positions. `None` if the indices are
+/// row-major positions of type `P` already.
+///
+/// # Errors
+/// [`Error::CheckedAxisTooLong`], [`Error::BitmapLengthMismatch`], [`Error::LevelUnavailable`],
+/// [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`].
+fn resolve<P: PositionType>(
+    indices: Ids<'_>,
+    resolvers: Resolvers,
+    valid: Option<Bitmap<'_>>,
+    (n, policy): (usize, KernelPolicy),
+) -> Result<Option<(Vec<P>, Layout)>, Error> {
+    check_fits::<P>(n)?;
+    let numbers = Layout::contiguous(indices.layout().shape())?;
+    let (lead, count) = (numbers.rank(), numbers.len());
+    if let Some(valid) = valid.filter(|valid| valid.len() != count) {
+        let (argument, len) = (Argument::Indices, valid.len());
+        return Err(Error::BitmapLengthMismatch { op: OP, argument, len, rows: count, elements: count });
+    }
+    let (level, at) = (Level::resolve(None)?, indices.start());
+    let may_lend = valid.is_none() && count > 0 && indices.of().size() == size_of::<P>();
+    if may_lend
+        && indices.layout().is_contiguous()
+        && at.addr().is_multiple_of(align_of::<P>())
+        && let Ok(dim) = i32::try_from(n)
+    {
+        // SAFETY: V1: the indices of the layout are contiguous.
+        let indices = unsafe { Indices::new(at, size_of::<P>() as isize, count) };
+        if P::BITS.are_positions.at(level)((&indices, dim)) {
+            return Ok(None);
+        }
+    }
+    let (mut positions, refuses) = (memory::zeros(count)?, policy.refuses(false, n == 0));
+    let axes = [Axis { axis: 0, dim: n, data: 1, index: 0 }];
+    let check = IndexCheck { op: OP, axes: &axes, policy, index: indices.of(), skips_negative: false };
+    NullIndices { check, refuses, resolvers, level, indices, numbers: &numbers, lead, count, valid }
+        .resolve(&mut positions)?;
+    Ok(Some((positions, numbers)))
+}
+
+/// The axis of checked indices; `None` for others.
+#[inline(always)]
+pub(in crate::call) fn checked_axis<X>(indices: &X) -> Option<CheckedAxis>
+where
+    X: Describe<Kind: IndexKind> + ?Sized,
+{
+    if !X::Kind::IS_CHECKED {
+        return None;
+    }
+    let held = indices.held();
+    if let Format::Checked(axis) = indices.reader(held.borrow()).format { Some(axis) } else { None }
+}
+
+/// Compares the axis of checked indices with the axis of a plan.
+///
+/// # Errors
+/// [`Error::CheckedAxisMismatch`].
+#[inline(always)]
+pub(in crate::call) fn check_planned<X>(indices: &X, plan: &NestPlan) -> Result<(), Error>
+where
+    X: Describe<Kind: IndexKind> + ?Sized,
+{
+    let Some(checked) = checked_axis(indices) else { return Ok(()) };
+    plan.axes().iter().try_for_each(|axis| checked.check(plan.op(), axis.dim))
+}
