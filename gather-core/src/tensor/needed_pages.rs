@@ -87,7 +87,7 @@ impl<'r, 't> PageRequests<'r, 't> {
             self.most = self.most.max(self.ranges.len() * 2);
         }
         if self.ranges.try_reserve(1).is_err() {
-            // Nothing can fail: the pages so far are requested now.
+            // The pages so far are requested now.
             self.flush();
         }
         if self.ranges.len() < self.ranges.capacity() {
@@ -185,7 +185,7 @@ mod tests {
         assert_eq!([advised(&[8]), advised(&[6]), advised(&[1]), advised(&[0])], [0, 2, 1, usize::MAX]);
         let counts = |residency: &Residency<'_>| {
             let ResidencyStats { file_bytes, known_bytes, requested_bytes, .. } = residency.stats();
-            [file_bytes, known_bytes, requested_bytes].map(|bytes| bytes / page)
+            [file_bytes, known_bytes, requested_bytes as usize].map(|bytes| bytes / page)
         };
         assert_eq!(counts(&residency), [8, 8, 8]);
         residency.forget();

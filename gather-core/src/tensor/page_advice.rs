@@ -85,7 +85,7 @@ pub(crate) fn in_memory(_: usize, _: u32, _: &mut [u8]) -> bool {
 pub(crate) fn advise(pages: &Range<usize>, advice: Advice) -> bool {
     let Some(code) = advice.code() else { return false };
     let start = core::ptr::without_provenance_mut(pages.start);
-    // SAFETY: for any range, the advice changes no byte, and the kernel refuses an unmapped one.
+    // SAFETY: for any range, the advice changes no byte; unmapped pages are skipped or refused.
     unsafe { libc::madvise(start, pages.len(), code) == 0 }
 }
 
@@ -138,9 +138,9 @@ pub(crate) unsafe fn drop_pages(pages: &Range<usize>, descriptor: i32, offset: u
     let start = core::ptr::without_provenance_mut(pages.start);
     // SAFETY: the pages are clean pages of a file, by the contract: the next read gets the same bytes from the file.
     unsafe { libc::madvise(start, pages.len(), libc::MADV_DONTNEED) };
-    let (Ok(offset), Ok(bytes)) = (libc::off_t::try_from(offset), libc::off_t::try_from(pages.len())) else { return };
+    let (Ok(offset), Ok(bytes)) = (i64::try_from(offset), i64::try_from(pages.len())) else { return };
     // SAFETY: the call has no pointers, and drops only pages of the cache that equal the file.
-    unsafe { libc::posix_fadvise(descriptor, offset, bytes, libc::POSIX_FADV_DONTNEED) };
+    unsafe { libc::posix_fadvise64(descriptor, offset, bytes, libc::POSIX_FADV_DONTNEED) };
 }
 
 /// Does nothing: this system does not drop pages by a call.
