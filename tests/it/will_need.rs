@@ -282,15 +282,16 @@ fn pages_of_a_file_stay_below_a_budget() {
     const PAGES: usize = 4000;
     const BUDGET: usize = 500;
     let bytes: Vec<u8> = (0..PAGES * Pages::BYTES).map(|at| (at / 1000) as u8).collect();
-    let Some((map, file)) = cold_file(&bytes) else { return };
     let rows = bytes.len() / 1000;
-    let table = View::new(&map[..rows * 1000], &[rows, 1000]).unwrap();
-    let plan = Gather::new(0).plan_any_count(&table, &Spec::<u32>::new(&[64]).unwrap()).unwrap();
-    // SAFETY: a shared mapping of the file.
-    let by_files = unsafe { Residency::of_files([(&map[..], file.as_fd(), 0)], BUDGET * Pages::BYTES) };
-    for mut residency in [Residency::new([&map[..]]).budget(BUDGET * Pages::BYTES), by_files] {
-        // Without descriptors, pages that were requested and not read stay in memory.
-        drop_pages(&map, &file);
+    for is_by_files in [false, true] {
+        let Some((map, file)) = cold_file(&bytes) else { return };
+        let table = View::new(&map[..rows * 1000], &[rows, 1000]).unwrap();
+        let plan = Gather::new(0).plan_any_count(&table, &Spec::<u32>::new(&[64]).unwrap()).unwrap();
+        let mut residency = match is_by_files {
+            false => Residency::new([&map[..]]).budget(BUDGET * Pages::BYTES),
+            // SAFETY: a shared mapping of the file.
+            true => unsafe { Residency::of_files([(&map[..], file.as_fd(), 0)], BUDGET * Pages::BYTES) },
+        };
         let (mut most, mut before) = (0, BTreeSet::new());
         // Few rows, many, more than the budget has pages, and few again.
         for (call, count) in [64, 64, 400, 64, 64, 2000, 64, 64].into_iter().cycle().take(200).enumerate() {

@@ -123,6 +123,9 @@ fn take_batches(dim: usize, some: bool) -> Result<(), ArrowError> {
     Ok(())
 }
 
+/// Appends rows of column `at` to the first list, and of column `at + 1` to the second.
+type AppendFn<'a> = &'a dyn Fn(usize, &mut Vec<i64>, &mut Vec<f64>);
+
 /// Interleaves `rows` rows of 8 columns of `count` batches of `each` rows, and appends them to columns that exist.
 fn interleave(count: u32, each: usize, rows: usize, some: bool) {
     let column = |seed: u64| -> ArrayRef {
@@ -144,7 +147,7 @@ fn interleave(count: u32, each: usize, rows: usize, some: bool) {
     compare(rows * 8, &format!("interleave {name}"), || as_array(ours()), || as_array(theirs()));
 
     let grown = RefCell::new(vec![(vec![7i64; 100], Vec::<f64>::new()); 4]);
-    let appended = |append: &dyn Fn(usize, &mut Vec<i64>, &mut Vec<f64>)| -> ArrayRef {
+    let appended = |append: AppendFn<'_>| -> ArrayRef {
         let mut grown = grown.borrow_mut();
         for (at, (ints, floats)) in grown.iter_mut().enumerate() {
             ints.truncate(100);
