@@ -196,7 +196,7 @@ impl Shard {
     }
 }
 
-/// The first shard that is missing, where names end in `-NNNNN-of-MMMMM`: numbers from 0 or 1 on, and how many there are.
+/// The first shard that is missing, where names end in `-NNNNN-of-MMMMM`: a number from 0 or 1 on, of `MMMMM`.
 fn missing(paths: &[PathBuf]) -> Option<Fault> {
     let mut tables: BTreeMap<_, Vec<u32>> = BTreeMap::new();
     let parts = |path| {

@@ -11,7 +11,7 @@ use super::compare::random_ids;
 use super::{median, pages};
 use crate::rows::{self, Rows};
 use crate::shards::Shards;
-use crate::{Batches, numbers};
+use crate::{Batches, NotCold, numbers};
 
 /// Looks at the memory during the batches, and one after the last.
 const LOOKS: usize = 100;
@@ -135,9 +135,13 @@ impl Batches {
             // A batch whose rows have more pages keeps them all.
             let pages = self.rows * (of.format.code_bytes() / page + of.format.scale_bytes() / page + 4);
             let most = self.budget.max(pages * page) / 10 * 11;
-            let bytes = if are_told { spent.cached } else { spent.resident };
-            if bytes > most {
-                return Err(format!("{way}: {bytes} bytes of files in memory, more than {most}").into());
+            if are_told && spent.cached > most {
+                return Err(format!("{way}: {} bytes of files in memory, more than {most}", spent.cached).into());
+            }
+            // A fault maps neighbours that are in memory too, as pages that other processes have mapped.
+            if !are_told && spent.resident > most {
+                let mapped = format!("{way}: {} bytes of files mapped, more than {most}", spent.resident);
+                return Err(NotCold(format!("{mapped}, as where other processes map the files")).into());
             }
         }
         Ok(spent)
