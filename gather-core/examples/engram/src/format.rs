@@ -16,6 +16,9 @@ const NAMED: [(&str, Codes, Scales, usize); 8] = [
     ("q4", Codes::Bits4, Scales::F32, 32),
 ];
 
+/// The most numbers of a row that `--make` writes, and bytes of codes that are read.
+pub(crate) const MOST_COLUMNS: usize = 1 << 20;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Codes {
     E4M3,
@@ -50,8 +53,8 @@ impl Format {
             (Codes::E4M3, Scales::F32) => 1,
             (Codes::Bits4, _) => 2,
         };
-        if !(1..=1 << 20).contains(&columns) || !columns.is_multiple_of(multiple) {
-            return Err(format!("--columns {columns}: not a multiple of {multiple} from 1 to {}", 1 << 20));
+        if !(1..=MOST_COLUMNS).contains(&columns) || !columns.is_multiple_of(multiple) {
+            return Err(format!("--columns {columns}: not a multiple of {multiple} from 1 to {MOST_COLUMNS}"));
         }
         Ok(Format { codes, scales, columns, block: if block == 0 { columns } else { block } })
     }

@@ -93,6 +93,8 @@ struct Options {
     format: Option<String>,
     shards: Option<usize>,
     columns: Option<usize>,
+    /// The names of all options that are given.
+    names: Vec<String>,
 }
 
 fn main() -> ExitCode {
@@ -110,9 +112,16 @@ fn main() -> ExitCode {
     };
     match task.map(run) {
         Ok(Ok(())) => ExitCode::SUCCESS,
-        Ok(Err(error)) => fail(error.to_string(), if error.is::<NotCold>() { 3 } else { 1 }),
+        // Names of files and texts of headers are whoever's: no control character of theirs reaches a terminal.
+        Ok(Err(error)) => fail(printable(&error.to_string()), if error.is::<NotCold>() { 3 } else { 1 }),
         Err(error) => fail(format!("{error}\n{USAGE}"), 2),
     }
+}
+
+/// A text with its control characters as escapes.
+fn printable(text: &str) -> String {
+    let escaped = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
+    text.chars().map(escaped).collect()
 }
 
 /// The options, or `None` for `--help`.
@@ -120,6 +129,9 @@ fn options() -> Result<Option<Options>, lexopt::Error> {
     let mut options = Options::default();
     let mut parser = lexopt::Parser::from_env();
     while let Some(arg) = parser.next()? {
+        if let Arg::Long(name) = arg {
+            options.names.push(name.to_owned());
+        }
         match arg {
             Arg::Value(folder) if options.folder.is_none() => options.folder = Some(folder.into()),
             Arg::Long("make") => options.make = Some(parser.value()?.into()),
@@ -130,19 +142,28 @@ fn options() -> Result<Option<Options>, lexopt::Error> {
                 options.rows = Some(ids.map_err(|error| format!("--rows: {error}"))?);
             }
             Arg::Long("compare") => options.is_compared = true,
-            Arg::Long("rounds") => options.rounds = Some(parser.value()?.parse::<usize>()?.clamp(1, 1000)),
-            Arg::Long("budget") => options.budget = Some(parser.value()?.parse::<usize>()?.clamp(1, 1 << 22)),
-            Arg::Long("batches") => options.batches = Some(parser.value()?.parse::<usize>()?.clamp(1, 1 << 30)),
-            Arg::Long("batch") => options.batch = Some(parser.value()?.parse::<usize>()?.clamp(1, 1 << 20)),
+            Arg::Long("rounds") => options.rounds = Some(number(&mut parser, "rounds", 1000)?),
+            Arg::Long("budget") => options.budget = Some(number(&mut parser, "budget", 1 << 22)?),
+            Arg::Long("batches") => options.batches = Some(number(&mut parser, "batches", 1 << 30)?),
+            Arg::Long("batch") => options.batch = Some(number(&mut parser, "batch", 1 << 20)?),
             Arg::Long("gib") => options.gib = Some(parser.value()?.parse()?),
             Arg::Long("format") => options.format = Some(parser.value()?.string()?),
-            Arg::Long("shards") => options.shards = Some(parser.value()?.parse()?),
+            Arg::Long("shards") => options.shards = Some(number(&mut parser, "shards", make::MOST_SHARDS)?),
             Arg::Long("columns") => options.columns = Some(parser.value()?.parse()?),
             Arg::Long("help") | Arg::Short('h') => return Ok(None),
             other => return Err(other.unexpected()),
         }
     }
     Ok(Some(options))
+}
+
+/// The value of an option: 1 to `most`.
+fn number(parser: &mut lexopt::Parser, name: &str, most: usize) -> Result<usize, lexopt::Error> {
+    let number = parser.value()?.parse()?;
+    if !(1..=most).contains(&number) {
+        return Err(format!("--{name} {number}: not 1 to {most}").into());
+    }
+    Ok(number)
 }
 
 /// A command line that makes sense.
@@ -165,16 +186,28 @@ struct Batches {
 
 fn task(options: Options) -> Result<Task, String> {
     let tensor = options.tensor.unwrap_or_else(|| "weight".into());
+    let only = |of: &[&str]| match options.names.iter().find(|name| !of.contains(&name.as_str())) {
+        Some(name) => Err(format!("--{name}: not an option of --{}", of[0])),
+        None => Ok(()),
+    };
     match (options.make, options.folder, options.rows, options.budget, options.is_compared) {
         (Some(folder), None, None, None, false) => {
+            only(&["make", "gib", "format", "shards", "columns"])?;
             let gib = options.gib.ok_or("--make needs --gib")?;
             let name = options.format.as_deref().unwrap_or("fp8");
             let format = Format::from_name(name, options.columns.unwrap_or(160))?;
             Ok(Task::Make(folder, make::Table::new(gib, format, options.shards.unwrap_or(64))?))
         }
-        (None, Some(folder), Some(ids), None, false) => Ok(Task::Rows(folder, tensor, ids)),
-        (None, Some(folder), None, None, true) => Ok(Task::Compare(folder, tensor, options.rounds.unwrap_or(5))),
+        (None, Some(folder), Some(ids), None, false) => {
+            only(&["rows", "tensor"])?;
+            Ok(Task::Rows(folder, tensor, ids))
+        }
+        (None, Some(folder), None, None, true) => {
+            only(&["compare", "tensor", "rounds"])?;
+            Ok(Task::Compare(folder, tensor, options.rounds.unwrap_or(5)))
+        }
         (None, Some(folder), None, Some(mib), false) => {
+            only(&["budget", "tensor", "batches", "batch", "rounds"])?;
             let budget =
                 mib.checked_mul(1 << 20).ok_or_else(|| format!("--budget {mib}: exceeds the address space"))?;
             let (batches, rows) = (options.batches.unwrap_or(1000), options.batch.unwrap_or(256));
@@ -205,8 +238,19 @@ fn run(task: Task) -> Result<(), Box<dyn Error>> {
     }
 }
 
+/// Numbers of rows.
+fn numbers(rows: usize, columns: usize) -> Result<Vec<f32>, String> {
+    let mut numbers = Vec::new();
+    let count = rows.checked_mul(columns).filter(|&count| numbers.try_reserve_exact(count).is_ok());
+    numbers.resize(count.ok_or_else(|| format!("{rows} rows of {columns} numbers exceed the memory"))?, 0.0);
+    Ok(numbers)
+}
+
 /// Opens a table, and prints its shape.
 fn open(folder: &std::path::Path, tensor: &str) -> Result<Shards, Box<dyn Error>> {
+    if cfg!(target_endian = "big") {
+        return Err("numbers of files are little-endian, and this machine is not".into());
+    }
     let table = Shards::open(folder, tensor)?;
     let rows = |pick: fn(usize, usize) -> usize| table.shards.iter().map(|shard| shard.rows).reduce(pick);
     let (least, most) = (rows(usize::min).unwrap_or(0), rows(usize::max).unwrap_or(0));
@@ -218,7 +262,7 @@ fn open(folder: &std::path::Path, tensor: &str) -> Result<Shards, Box<dyn Error>
 
 fn print_rows(table: &Shards, ids: &[u64]) -> Result<(), Box<dyn Error>> {
     let columns = table.format.columns;
-    let mut out = vec![0.0; ids.len() * columns];
+    let mut out = numbers(ids.len(), columns)?;
     let mut known = Residency::new(table.shards.iter().map(|shard| &shard.map));
     rows::with(table, &mut |rows| {
         rows.will_need(ids, &mut known);

@@ -15,6 +15,9 @@ use crate::format::{Codes, Format, Scales};
 /// The key of a header's metadata: the number of a shard's first row in the table.
 pub(crate) const FIRST_ROW: &str = "engram.first_row";
 
+/// The most shards: a comparison opens each file three times, and 1024 files can be open by default on Linux.
+pub(crate) const MOST_SHARDS: usize = 300;
+
 /// The shape of a table to write.
 pub(crate) struct Table {
     format: Format,
@@ -25,9 +28,6 @@ pub(crate) struct Table {
 
 impl Table {
     pub(crate) fn new(gib: f64, format: Format, shards: usize) -> Result<Self, String> {
-        if !(1..=99_999).contains(&shards) {
-            return Err(format!("--shards {shards}: not 1 to 99999"));
-        }
         if !(0.0..=65_536.0).contains(&gib) {
             return Err(format!("--gib {gib}: not 0 to 65536"));
         }
@@ -38,18 +38,25 @@ impl Table {
         Ok(Table { format, shards, rows })
     }
 
-    /// Writes the files, which must not exist. After an error, the files written so far are removed.
+    /// Writes the files into a folder without shards. After an error, the files written so far are removed.
     pub(crate) fn write(&self, folder: &Path) -> Result<(), Box<dyn Error>> {
-        fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+        let is_shard = |entry: &fs::DirEntry| entry.path().extension().is_some_and(|end| end == "safetensors");
+        let entries = fs::create_dir_all(folder).and_then(|()| fs::read_dir(folder)?.collect::<Result<Vec<_>, _>>());
+        let entries = entries.map_err(|error| format!("{}: {error}", folder.display()))?;
+        if let Some(entry) = entries.iter().find(|entry| is_shard(entry)) {
+            let shard = entry.path();
+            return Err(format!("{} exists: its rows would be rows of this table too", shard.display()).into());
+        }
         let bytes = (self.rows * (self.format.code_bytes() + self.format.scale_bytes())) as u64;
         let progress = ProgressBar::new(bytes * self.shards as u64);
         progress.set_style(ProgressStyle::with_template("writing [{bar:40}] {bytes} of {total_bytes}, {eta} left")?);
         let mut made: Vec<PathBuf> = Vec::new();
         for shard in 0..self.shards {
             let path = folder.join(format!("model-{:05}-of-{:05}.safetensors", shard + 1, self.shards));
-            let is_free = !path.exists();
-            let written = if is_free { self.write_shard(&path, shard) } else { Err("the file exists".into()) };
-            made.extend(is_free.then(|| path.clone()));
+            let written = self.write_shard(&path, shard).and_then(|()| {
+                made.push(path.clone());
+                Ok(settle(&path)?)
+            });
             if let Err(error) = written {
                 for path in &made {
                     // The first error is the one to report.
@@ -66,6 +73,10 @@ impl Table {
     }
 
     fn write_shard(&self, path: &Path, shard: usize) -> Result<(), Box<dyn Error>> {
+        // Also a link to no file: writing would replace it.
+        if fs::symlink_metadata(path).is_ok() {
+            return Err("the file exists".into());
+        }
         let Table { format, rows, .. } = *self;
         let first = shard as u64 * rows as u64;
         let (mut codes, mut scales) = (Vec::new(), Vec::new());
@@ -88,8 +99,14 @@ impl Table {
             (name, TensorView::new(scale_dtype, vec![rows, format.blocks()], &scales)?),
         ];
         let metadata = HashMap::from([(FIRST_ROW.to_owned(), first.to_string())]);
-        serialize_to_file(tensors, Some(metadata), path)?;
-        // Pages that are not on the disk yet cannot be dropped from memory.
-        Ok(File::open(path)?.sync_all()?)
+        Ok(serialize_to_file(tensors, Some(metadata), path)?)
     }
+}
+
+/// Lets others read a file, and waits until it is on the disk: pages cannot be dropped from memory before.
+fn settle(path: &Path) -> std::io::Result<()> {
+    let file = File::open(path)?;
+    #[cfg(unix)]
+    file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644))?;
+    file.sync_all()
 }

@@ -1,5 +1,6 @@
 //! The shards of a table, each a mapped file.
 
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::fmt;
 use std::fs::{self, File};
@@ -10,14 +11,22 @@ use memmap2::Mmap;
 use safetensors::tensor::{Metadata, TensorInfo};
 use safetensors::{Dtype, SafeTensors};
 
-use crate::format::{Codes, Format, Scales};
+use crate::format::{Codes, Format, MOST_COLUMNS, Scales};
 use crate::{content, make};
+
+/// Bytes of the longest header that the crate `safetensors` reads.
+const MOST_HEADER: u64 = 100_000_000;
 
 /// The reason why a file is no shard of a table.
 #[derive(Debug)]
 pub(crate) enum Fault {
     Io(std::io::Error),
     NoShards,
+    /// The number of a shard that is missing, the number of shards by the names, and of files.
+    Missing(u32, u32, usize),
+    NotRegular,
+    /// Bytes of a file that ends before its header begins.
+    NoHeader(u64),
     Header(safetensors::SafeTensorError),
     /// Bytes that the header names, and bytes of the file.
     Truncated(u64, u64),
@@ -37,6 +46,11 @@ impl fmt::Display for Fault {
         match self {
             Fault::Io(error) => write!(f, "{error}"),
             Fault::NoShards => write!(f, "0 files end in .safetensors; a table has 1 or more"),
+            Fault::Missing(number, shards, files) => {
+                write!(f, "the shard numbered {number} is missing: {files} of {shards} files are there")
+            }
+            Fault::NotRegular => write!(f, "not a regular file"),
+            Fault::NoHeader(bytes) => write!(f, "{bytes} bytes; the length of the header takes 8"),
             Fault::Header(error) => write!(f, "the header cannot be read: {error}"),
             Fault::Truncated(needed, bytes) => write!(f, "{bytes} bytes, where the header names {needed}: truncated"),
             Fault::NoTensor(names) => write!(f, "0 tensors are named {}", names.join(" or ")),
@@ -98,6 +112,9 @@ impl Shards {
         let mut paths: Vec<PathBuf> = entries.iter().map(fs::DirEntry::path).collect();
         paths.retain(|path| path.extension().is_some_and(|end| end == "safetensors"));
         paths.sort();
+        if let Some(fault) = missing(&paths) {
+            return Err(at(folder, fault));
+        }
         let (mut shards, mut ends, mut first) = (Vec::new(), Vec::new(), None);
         for path in paths {
             let (shard, format) = Shard::open(&path, tensor).map_err(|fault| at(&path, fault))?;
@@ -148,7 +165,15 @@ impl Shards {
 
 impl Shard {
     fn open(path: &Path, tensor: &str) -> Result<(Self, Format), Fault> {
+        // A pipe would be waited for.
+        if !fs::metadata(path).map_err(Fault::Io)?.is_file() {
+            return Err(Fault::NotRegular);
+        }
         let file = File::open(path).map_err(Fault::Io)?;
+        // Before the file is mapped: an empty one has no mapping.
+        if let bytes @ 0..8 = file.metadata().map_err(Fault::Io)?.len() {
+            return Err(Fault::NoHeader(bytes));
+        }
         // SAFETY: the map is only read. Whoever runs the example sees to it that no other process writes to the file
         // meanwhile; a process that shortens it ends this one with a signal.
         let map = unsafe { Mmap::map(&file) }.map_err(Fault::Io)?;
@@ -171,20 +196,46 @@ impl Shard {
     }
 }
 
+/// The first shard that is missing, where names end in `-NNNNN-of-MMMMM`: a number from 0 or 1 on, of `MMMMM`.
+fn missing(paths: &[PathBuf]) -> Option<Fault> {
+    let mut tables: BTreeMap<_, Vec<u32>> = BTreeMap::new();
+    let parts = |path| {
+        let (rest, shards) = Path::file_stem(path)?.to_str()?.rsplit_once("-of-")?;
+        let (name, number) = rest.rsplit_once('-')?;
+        let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+        let is_form = number.len() == shards.len() && is_number(number) && is_number(shards);
+        is_form.then_some(((name, shards.parse::<u32>().ok()?), number.parse::<u32>().ok()?))
+    };
+    for (table, number) in paths.iter().filter_map(|path| parts(path)) {
+        tables.entry(table).or_default().push(number);
+    }
+    tables.into_iter().find_map(|((_, shards), mut numbers)| {
+        numbers.sort_unstable();
+        let first = numbers[0].min(1);
+        let mut expected = (first..).zip(0..shards as usize);
+        let missing = expected.find(|&(number, at)| numbers.get(at) != Some(&number));
+        missing.map(|(number, _)| Fault::Missing(number, shards, numbers.len()))
+    })
+}
+
 /// The header of a file, and the byte after it.
 fn header(file: &[u8]) -> Result<(usize, Metadata), Fault> {
     let error = match SafeTensors::read_metadata(file) {
         Ok((len, metadata)) => return Ok((len + 8, metadata)),
         Err(error) => error,
     };
-    let len = file.first_chunk().map_or(0, |&len| u64::from_le_bytes(len)).saturating_add(8);
     let bytes = file.len() as u64;
-    if bytes < len && len < 1 << 30 {
+    let len = file.first_chunk().map_or(0, |&len| u64::from_le_bytes(len));
+    if len > MOST_HEADER {
+        return Err(Fault::Header(error));
+    }
+    let len = len + 8;
+    if bytes < len {
         return Err(Fault::Truncated(len, bytes));
     }
     let text = usize::try_from(len).ok().and_then(|len| file.get(8..len));
     let needed = text.and_then(|text| serde_json::from_slice::<Metadata>(text).ok());
-    match needed.map(|metadata| len + metadata.data_len() as u64) {
+    match needed.map(|metadata| len.saturating_add(metadata.data_len() as u64)) {
         Some(needed) if bytes < needed => Err(Fault::Truncated(needed, bytes)),
         _ => Err(Fault::Header(error)),
     }
@@ -201,12 +252,12 @@ fn format(codes: (&str, &TensorInfo), scales: (&str, &TensorInfo)) -> Result<For
     let of_shape = |(name, info): (&str, &TensorInfo), expected: String| {
         Err(Fault::Shape(name.to_owned(), info.shape.clone(), expected))
     };
-    let &[rows, bytes @ 1..=usize::MAX] = &codes.1.shape[..] else {
-        return of_shape(codes, "[rows, 1 or more]".into());
+    let &[rows, bytes @ 1..=MOST_COLUMNS] = &codes.1.shape[..] else {
+        return of_shape(codes, format!("[rows, n] with n of 1 to {MOST_COLUMNS}"));
     };
     let (of_codes, columns) = match codes.1.dtype {
         Dtype::F8_E4M3 => (Codes::E4M3, bytes),
-        Dtype::U8 => (Codes::Bits4, bytes.saturating_mul(2)),
+        Dtype::U8 => (Codes::Bits4, bytes * 2),
         other => return Err(Fault::DType(codes.0.into(), other, "F8_E4M3 and U8")),
     };
     let of_scales = match (scales.1.dtype, of_codes) {

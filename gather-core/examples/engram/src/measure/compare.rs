@@ -9,10 +9,11 @@ use gather_core::Residency;
 use indicatif::{ProgressBar, ProgressStyle};
 use memmap2::Advice;
 
-use super::pages;
 use super::ring::{DEPTH, Ring};
 use super::ways::{self, Files};
+use super::{median, pages};
 use crate::content::mix;
+use crate::numbers;
 use crate::rows::{self, Rows};
 use crate::shards::Shards;
 
@@ -24,6 +25,9 @@ const MOST_WITHOUT_ADVICE: usize = 4096;
 const ROWS_IN_MEMORY: usize = 4096;
 /// Threads of `pread`. The last number has the name of a target.
 const THREADS: [usize; 4] = [1, 8, 16, 32];
+
+/// Bits of a number that no way has written: a signalling NaN, which no product is.
+const UNWRITTEN: u32 = 0x7fa5_a5a5;
 
 /// Reads rows, and returns the time that it took.
 type Call<'a> = Box<dyn FnMut(&[u64], &mut [f32]) -> Result<Duration, Box<dyn Error>> + 'a>;
@@ -85,6 +89,12 @@ pub(crate) fn run(of: &Shards, rounds: usize) -> Result<(), Box<dyn Error>> {
             Ok(())
         };
         Times { of, counts: &counts, rounds, is_cold: false }.print(&mut ways, &mut || Ok(()))?;
+        let (all, in_memory) = pages::in_memory_of_all(of)?;
+        if !pages::are_told(of)? {
+            say!("not checked: {}", pages::NOT_TOLD);
+        } else if in_memory < all {
+            say!("{in_memory} of {all} pages are in memory: these times have reads from the disk");
+        }
         Times { of, counts: &counts, rounds, is_cold: true }.print(&mut ways, &mut cold)
     })
 }
@@ -120,7 +130,8 @@ fn ways<'a>(of: &'a Shards, rows: &'a dyn Rows, known: &'a RefCell<Residency<'a>
                 let files = files.clone();
                 let role = if threads == 32 { Role::Limit } else { Role::Other };
                 let call = move |ids: &[u64], out: &mut [f32]| Ok(files.pread(threads, ids, out)?);
-                add(&format!("`pread`, {threads} threads"), role, Box::new(call));
+                let plural = if threads == 1 { "" } else { "s" };
+                add(&format!("`pread`, {threads} thread{plural}"), role, Box::new(call));
             }
             match Ring::new() {
                 Ok(mut ring) => {
@@ -206,9 +217,8 @@ impl Times<'_> {
                     times.extend(time);
                 }
             }
-            for (medians, times) in medians.iter_mut().zip(&mut times) {
-                times.sort_by(f64::total_cmp);
-                medians.push(times.get(times.len() / 2).copied());
+            for (medians, times) in medians.iter_mut().zip(times) {
+                medians.push(median(times));
             }
         }
         progress.finish_and_clear();
@@ -225,7 +235,7 @@ impl Times<'_> {
         progress: &ProgressBar,
     ) -> Result<Vec<Option<f64>>, Box<dyn Error>> {
         let columns = self.of.format.columns;
-        let (mut out, mut expected) = (vec![0.0f32; ids.len() * columns], Vec::new());
+        let (mut out, mut expected) = (numbers(ids.len(), columns)?, Vec::new());
         let mut times = Vec::new();
         for Way { name, role, call } in ways {
             progress.inc(1);
@@ -234,7 +244,7 @@ impl Times<'_> {
                 continue;
             }
             prepare()?;
-            out.fill(f32::NAN);
+            out.fill(f32::from_bits(UNWRITTEN));
             let mut time = Duration::ZERO;
             for (ids, out) in ids.chunks(count).zip(out.chunks_mut(count * columns)) {
                 time += call(ids, out).map_err(|error| format!("{name}: {error}"))?;
@@ -242,9 +252,15 @@ impl Times<'_> {
             times.push(Some(time.as_secs_f64() / ids.len().div_ceil(count) as f64));
             if expected.is_empty() {
                 self.of.check(ids, &out)?;
-                expected.clone_from(&out);
+                expected = numbers(ids.len(), columns)?;
+                expected.copy_from_slice(&out);
             }
-            if out.iter().zip(&expected).any(|(out, expected)| out.to_bits() != expected.to_bits()) {
+            // The bits of a NaN depend on the order of the factors.
+            let are_equal = |out: &f32, expected: &f32| match out.to_bits() {
+                UNWRITTEN => false,
+                bits => bits == expected.to_bits() || out.is_nan() && expected.is_nan(),
+            };
+            if !out.iter().zip(&expected).all(|(out, expected)| are_equal(out, expected)) {
                 return Err(format!("{name}: {count} rows differ from the library's").into());
             }
         }

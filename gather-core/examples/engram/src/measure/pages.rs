@@ -1,20 +1,40 @@
 //! Pages of mapped files: whether they are in memory, and how to drop them.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io;
 use std::os::fd::AsRawFd;
+use std::os::unix::fs::MetadataExt;
 use std::time::Duration;
 
 use memmap2::Mmap;
 
 use crate::NotCold;
-use crate::shards::Shards;
+use crate::shards::{Shard, Shards};
 
 /// The number of times that pages are dropped before they count as staying.
 const TRIES: usize = 5;
 
+/// The reason why pages cannot be counted.
+pub(crate) const NOT_TOLD: &str = "Linux does not tell which pages are in memory: the files are neither owned nor \
+                                   writable by this user";
+
+/// Whether Linux tells which pages of the files are in memory: of files that the user owns or may write. It says of
+/// others that all pages are.
+pub(crate) fn are_told(of: &Shards) -> io::Result<bool> {
+    let user = fs::metadata("/proc/self")?.uid();
+    let is_told = |shard: &Shard| -> io::Result<bool> {
+        let is_owned = user == 0 || shard.file.metadata()?.uid() == user;
+        Ok(is_owned || File::options().write(true).open(&shard.path).is_ok())
+    };
+    of.shards.iter().try_fold(true, |told, shard| Ok(told && is_told(shard)?))
+}
+
 /// Drops all pages of the files from memory, and checks that they are gone.
 pub(crate) fn drop_all(of: &Shards) -> Result<(), NotCold> {
+    let told = are_told(of).map_err(|error| NotCold(error.to_string()))?;
+    if !told {
+        return Err(NotCold(NOT_TOLD.into()));
+    }
     for shard in &of.shards {
         let mut left = Ok(1);
         for again in 0..TRIES {
@@ -32,6 +52,11 @@ pub(crate) fn drop_all(of: &Shards) -> Result<(), NotCold> {
         }
     }
     Ok(())
+}
+
+/// Drops all pages of the files from memory that no other process has mapped.
+pub(crate) fn drop_unchecked(of: &Shards) -> io::Result<()> {
+    of.shards.iter().try_for_each(|shard| drop_pages(&shard.file, &shard.map))
 }
 
 fn drop_pages(file: &File, map: &Mmap) -> io::Result<()> {
@@ -56,6 +81,14 @@ pub(crate) fn in_memory(map: &Mmap) -> io::Result<usize> {
         return Err(io::Error::last_os_error());
     }
     Ok(pages.iter().filter(|&&page| page & 1 == 1).count())
+}
+
+/// The number of pages of all files, and of those in memory.
+pub(crate) fn in_memory_of_all(of: &Shards) -> io::Result<(usize, usize)> {
+    let page = page_size()?;
+    of.shards.iter().try_fold((0, 0), |(all, in_memory), shard| {
+        Ok((all + shard.map.len().div_ceil(page), in_memory + self::in_memory(&shard.map)?))
+    })
 }
 
 /// Bytes of a page.

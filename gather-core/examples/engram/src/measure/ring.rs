@@ -40,7 +40,9 @@ impl Ring {
     /// Runs reads into a buffer of `bytes` bytes, and returns the buffer.
     pub(crate) fn run(&mut self, reads: &[Read], bytes: usize) -> io::Result<&[u8]> {
         assert!(reads.iter().all(|read| read.to + read.bytes <= bytes), "a read ends after the buffer");
-        self.pages.resize(bytes.div_ceil(Page::BYTES).max(self.pages.len()), Page([0; Page::BYTES]));
+        let pages = bytes.div_ceil(Page::BYTES).max(self.pages.len());
+        self.pages.try_reserve_exact(pages - self.pages.len()).map_err(io::Error::other)?;
+        self.pages.resize(pages, Page([0; Page::BYTES]));
         if let Err(error) = self.run_all(reads) {
             // Reads may be under way: their memory is never freed.
             std::mem::forget(std::mem::take(&mut self.pages));

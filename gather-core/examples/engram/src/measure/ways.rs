@@ -4,7 +4,8 @@ use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
-use std::sync::Barrier;
+use std::sync::{RwLock, mpsc};
+use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 use super::ring::{Page, Read, Ring};
@@ -44,24 +45,30 @@ impl<'s> Files<'s> {
     /// Reads rows by `pread` on several threads, which wait when the time begins.
     pub(crate) fn pread(&self, threads: usize, ids: &[u64], out: &mut [f32]) -> io::Result<Duration> {
         let share = ids.len().div_ceil(threads);
-        let threads = ids.len().div_ceil(share);
-        let (here, begin) = (Barrier::new(threads + 1), Barrier::new(threads + 1));
+        // Whether the threads are to read. They wait for the lock, and end without a read if one of them cannot start.
+        let (reads, (here, arrived)) = (RwLock::new(false), mpsc::channel());
         std::thread::scope(|scope| {
-            let shares = ids.chunks(share).zip(out.chunks_mut(share * self.of.format.columns));
-            let (here, begin) = (&here, &begin);
-            let running: Vec<_> = shares
-                .map(|(ids, out)| {
-                    scope.spawn(move || {
-                        let mut buffer = vec![0; self.of.format.code_bytes() + self.of.format.scale_bytes()];
-                        here.wait();
-                        begin.wait();
-                        self.pread_share(ids, out, &mut buffer)
-                    })
+            let mut begin = reads.write().map_err(|_| io::Error::other("a thread panicked"))?;
+            let spawn = |(ids, out)| {
+                let (here, reads) = (here.clone(), &reads);
+                Builder::new().spawn_scoped(scope, move || {
+                    let mut buffer = vec![0; self.of.format.code_bytes() + self.of.format.scale_bytes()];
+                    let is_awaited = here.send(()).is_ok();
+                    drop(here);
+                    let begins = is_awaited && reads.read().is_ok_and(|begins| *begins);
+                    if begins { self.pread_share(ids, out, &mut buffer) } else { Ok(()) }
                 })
-                .collect();
-            here.wait();
+            };
+            let shares = ids.chunks(share).zip(out.chunks_mut(share * self.of.format.columns));
+            let running = shares.map(spawn).collect::<io::Result<Vec<_>>>()?;
+            drop(here);
+            // Ends when each thread has sent, or has panicked.
+            if arrived.iter().count() < running.len() {
+                return Err(io::Error::other("a thread panicked"));
+            }
             let start = Instant::now();
-            begin.wait();
+            *begin = true;
+            drop(begin);
             for thread in running {
                 thread.join().map_err(|_| io::Error::other("a thread panicked"))??;
             }
