@@ -215,7 +215,6 @@ impl<'a> ErasedBags<'a> {
     }
 
     /// The same bags for a plan, which runs by any positions.
-    #[inline(always)]
     pub(super) fn planned(&self) -> Self {
         ErasedBags { checked: self.checked.map(CheckedAxis::planned), ..*self }
     }

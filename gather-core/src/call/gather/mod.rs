@@ -6,7 +6,6 @@
 //!     -> a call or a plan without types   `erased.rs`, `planned.rs`; `converted.rs` for maps, formats, row functions
 //! ```
 
-mod along_checked;
 pub(crate) mod blocks;
 pub(crate) mod chunks;
 pub(crate) mod converted;
@@ -24,8 +23,8 @@ use core::borrow::Borrow;
 
 use crate::call::attributes::IndexAttributes;
 use crate::call::cloned;
-use crate::call::gather::along_checked::AlongChecked;
 use crate::call::gather::kinds::{GatheredBy, with_operands};
+use crate::call::gather::nullable::ByPosition;
 use crate::call::operator::{RegistryChoice, attributes, settings, takes_indices};
 use crate::call::source::checked::checked_axis;
 use crate::call::source::clones::CloneSource;
@@ -95,13 +94,13 @@ impl<A: IndexAttributes> GatherOperator<A> {
     }
 
     /// The operator for a call by these indices, or for a plan, which runs by any positions. If indices are checked, it
-    /// has their policy and, in `along`, attributes that compare their axis.
+    /// has their policy and, in `checked`, attributes that compare their axis.
     #[inline(always)]
     fn erased_for<'a, X>(
         &'a self,
         indices: &X,
         planned: bool,
-        along: &'a mut Option<AlongChecked<'a>>,
+        checked: &'a mut Option<ByPosition<'a>>,
     ) -> ErasedGather<'a>
     where
         X: Describe<Kind: IndexKind> + ?Sized,
@@ -109,7 +108,7 @@ impl<A: IndexAttributes> GatherOperator<A> {
         let op = self.erased();
         let Some(axis) = checked_axis(indices) else { return op };
         let policy = if planned { axis.planned() } else { axis }.policy();
-        ErasedGather { attributes: along.insert(AlongChecked { attributes: op.attributes, axis }), policy, ..op }
+        ErasedGather { attributes: checked.insert(ByPosition::checked(op.attributes, axis)), policy, ..op }
     }
 
     /// Runs the operator into a fresh tensor. The table of [`Source`] lists the types of data and their results.
@@ -150,8 +149,8 @@ impl<A: IndexAttributes> GatherOperator<A> {
         X: Source<Kind: IndexKind> + ?Sized,
         O: Output<<S::Kind as Kind>::Out>,
     {
-        let mut along = None;
-        let op = self.erased_for(indices, false, &mut along);
+        let mut checked = None;
+        let op = self.erased_for(indices, false, &mut checked);
         with_operands(data, indices, out, |reader, operands| kinds::run::<S::Kind, X::Kind>(&op, reader, operands))
     }
 
@@ -235,8 +234,8 @@ impl<A: IndexAttributes> GatherOperator<A> {
     where
         X: Source<Kind: IndexKind> + ?Sized,
     {
-        let mut along = None;
-        let op = self.erased_for(indices, false, &mut along);
+        let mut checked = None;
+        let op = self.erased_for(indices, false, &mut checked);
         cloned::index(op.attributes, op.policy.lower(), op.options, data, ids, fill)
     }
 }

@@ -168,8 +168,8 @@ impl<A: IndexAttributes> GatherOperator<A> {
         S: Describe<Kind: GatheredBy<A>> + ?Sized,
         X: Describe<Kind: IndexKind> + ?Sized,
     {
-        let (index, mut along) = (X::Kind::index(indices.dtype())?, None);
-        let op = self.erased_for(indices, true, &mut along);
+        let (index, mut checked) = (X::Kind::index(indices.dtype())?, None);
+        let op = self.erased_for(indices, true, &mut checked);
         let (held, ids) = (data.held(), indices.held());
         let (reader, indices) = (data.reader(held.borrow()), (ids.borrow(), index));
         let plan = kinds::plan::<S::Kind, X::Kind>(&op, &reader, indices, outputs)?;

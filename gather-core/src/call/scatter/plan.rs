@@ -74,36 +74,31 @@ impl PlannedScatter {
         {
             return Err(mismatch(Argument::Data, self.destination.shape(), data.shape()));
         }
-        if let Some(dynamic) = &self.dynamic {
-            return self.run_dynamic(dynamic, operands, checked);
-        }
-        check_layout(Argument::Indices, &self.indices, indices)?;
-        check_layout(Argument::Updates, &self.updates, updates)?;
+        let resized;
+        let plan = if let Some(dynamic) = &self.dynamic {
+            resized = dynamic.at(self.check_dynamic(indices, updates)?, updates)?;
+            &resized
+        } else {
+            check_layout(Argument::Indices, &self.indices, indices)?;
+            check_layout(Argument::Updates, &self.updates, updates)?;
+            &self.plan
+        };
         check_target(&self.destination, operands.out())?;
         checked?;
-        // SAFETY: X1: the checks above compared the layouts of inputs and output, and the shape of data.
-        unsafe { exec::run_scatter(&self.plan, operands) }
+        // SAFETY: X1: the checks above compared the layouts of inputs and output, and the shape of data. `at` made its
+        // plan for the count of both inputs.
+        unsafe { exec::run_scatter(plan, operands) }
     }
 
-    /// As [`PlannedScatter::run`], for layouts of any first dimension, with data of the planned shape.
+    /// Checks inputs whose first dimensions have any one size, and returns this size.
     #[inline(never)]
-    fn run_dynamic(
-        &self,
-        dynamic: &DynamicReducePlan,
-        operands: &mut ScatterOperands<'_>,
-        checked: Result<(), Error>,
-    ) -> Result<(), Error> {
-        let [indices, updates] = operands.inputs();
+    fn check_dynamic(&self, indices: &Layout, updates: &Layout) -> Result<usize, Error> {
         let count = check_dynamic(Argument::Indices, &self.indices, indices)?;
         if check_dynamic(Argument::Updates, &self.updates, updates)? != count {
             let expected = core::iter::once(&count).chain(&self.updates.shape()[1..]).copied().collect::<Shape>();
             return Err(mismatch(Argument::Updates, &expected, updates.shape()));
         }
-        let plan = dynamic.at(count, updates)?;
-        check_target(&self.destination, operands.out())?;
-        checked?;
-        // SAFETY: X1: `at` made the plan for `count`, which both inputs have; `check_target` compared the output.
-        unsafe { exec::run_scatter(&plan, operands) }
+        Ok(count)
     }
 }
 

@@ -31,12 +31,13 @@ impl Position for i32 {}
 impl Position for i64 {}
 
 /// Indices checked once: positions in `0..n` along an axis of size `n`, for any number of calls along axes of this
-/// size. A position of -1 is missing: its index is null, or out of range under [`OutOfBounds::Zero`](crate::OutOfBounds).
+/// size. A position of -1 is missing: its index is null, or out of range under
+/// [`OutOfBounds::Zero`](crate::OutOfBounds).
 ///
 /// A source of indices for [`Gather`](crate::Gather) and [`GatherElements`](crate::GatherElements), also [with
 /// nulls](crate::GatherOperator::nullable), their [adjoints](crate::GatherOperator::adjoint),
-/// [`ScatterElements`](crate::ScatterElements) and [`EmbeddingBag`](crate::EmbeddingBag), planned and not. Results equal
-/// the call by the indices under the policies of [`Checked::new`]; the policies of the operator for negative and
+/// [`ScatterElements`](crate::ScatterElements) and [`EmbeddingBag`](crate::EmbeddingBag), planned and not. Results
+/// equal the call by the indices under the policies of [`Checked::new`]; the policies of the operator for negative and
 /// out-of-range indices have no effect. A missing position yields zeros in gathers ([`Element::ZERO`](crate::Element),
 /// or the fill of a row function), and a row of zeros in bags, which counts; its update is skipped in scatters. In bags
 /// with [`skip_negative`](crate::BagOperator::skip_negative) it is skipped.
@@ -46,8 +47,8 @@ impl Position for i64 {}
 ///
 /// # Errors
 /// A call along an axis of another size returns [`Error::CheckedAxisMismatch`], and an operator on tuples
-/// [`Error::CheckedTuples`], with its errors of attributes and shapes: after errors of types, before anything is written.
-/// A plan compares layouts first, and returns [`Error::CheckedAxisMismatch`] after [`Error::PlanMismatch`].
+/// [`Error::CheckedTuples`], with its errors of attributes and shapes: after errors of types, before anything is
+/// written. A plan compares layouts first, and returns [`Error::CheckedAxisMismatch`] after [`Error::PlanMismatch`].
 ///
 /// ```
 /// use gather_core::{Checked, Gather, OutOfBounds};
@@ -90,7 +91,6 @@ impl CheckedAxis {
     }
 
     /// The policy of a gather or a bag by the positions.
-    #[inline(always)]
     pub(in crate::call) const fn policy(self) -> IndexPolicy {
         IndexPolicy::of_positions(self.missing)
     }

@@ -62,8 +62,8 @@ pub(in crate::call) struct Chunked<'s> {
 /// their sum is the planned one; a plan for one chunk with rows runs on one.
 ///
 /// Cost: `chunks` allocates four lists of a few entries per chunk, and the scales of each chunk of blocks, and compares
-/// layouts and parameters once for all calls. A call finds the chunk of each index in constant time if chunks have equal
-/// lengths, else in a search of few of them; with one chunk, it is the call on the chunk itself.
+/// layouts and parameters once for all calls. A call finds the chunk of each index in constant time if chunks have
+/// equal lengths, else in a search of few of them; with one chunk, it is the call on the chunk itself.
 ///
 /// # Errors
 /// [`Error::NoChunks`]. Then for the first chunk that does not fit [`Error::InChunk`] with its number and
@@ -236,8 +236,8 @@ impl<K> ChunksView<'_, K> {
 
 impl<K: ChunkKind + RowKind> ChunksView<'_, K> {
     /// Computes a [`RowFunction`](crate::RowFunction) of each row that [`Gather`](crate::Gather) names, as
-    /// [`View::rows`](crate::View::rows) does on one table. `Given::PerRow` has a value for each row of all chunks. Takes
-    /// the table: [`chunks`] makes another for other calls.
+    /// [`View::rows`](crate::View::rows) does on one table. `Given::PerRow` has a value for each row of all chunks.
+    /// Takes the table: [`chunks`] makes another for other calls.
     ///
     /// Cost: as [`View::rows`](crate::View::rows), plus copying or converting each row into a buffer in the first-level
     /// cache. A call allocates a buffer per thread: at most 4 KiB, or a longer row.

@@ -37,7 +37,7 @@ impl IndexAttributes for Mine {}
 impl Typing for Other {}
 impl Float for Mine {}
 impl Output<f32> for Mine {}
-impl Position for u32 {}
+impl Position for Mine {}
 impl UniqueId for Mine {}
 
 fn main() {}

@@ -13,6 +13,7 @@ use crate::call::gather::GatherOperator;
 use crate::call::gather::kinds::{self, GatheredBy, Outputs, with_operands};
 use crate::call::gather::nullable::call::{Call, Facts, OnceFns, Runs};
 pub use crate::call::gather::nullable::plan::NullablePlan;
+pub(super) use crate::call::gather::nullable::sizes::ByPosition;
 use crate::call::source::kind::{IndexKind, Kind};
 use crate::call::source::{Describe, Source, TensorOf};
 use crate::exec::Operands;
@@ -165,8 +166,8 @@ impl<A: IndexAttributes> Nullable<A> {
         X: Source<Kind: IndexKind> + ?Sized,
         O: Output<<S::Kind as Kind>::Out>,
     {
-        let mut along = None;
-        let op = self.gather.erased_for(indices, false, &mut along);
+        let mut checked = None;
+        let op = self.gather.erased_for(indices, false, &mut checked);
         with_operands(data, indices, out, |reader, operands| {
             kinds::check_data::<S::Kind>(&op, reader)?;
             let facts = Facts::of::<X::Kind>(&op, reader.dtype, operands.indices().1)?;
@@ -212,8 +213,8 @@ impl<A: IndexAttributes> Nullable<A> {
         S: Describe<Kind: GatheredBy<A>> + ?Sized,
         X: Describe<Kind: IndexKind> + ?Sized,
     {
-        let (index, mut along) = (X::Kind::index(indices.dtype())?, None);
-        let op = self.gather.erased_for(indices, true, &mut along);
+        let (index, mut checked) = (X::Kind::index(indices.dtype())?, None);
+        let op = self.gather.erased_for(indices, true, &mut checked);
         let (held, ids) = (data.held(), indices.held());
         NullablePlan::new(op, &data.reader(held.borrow()), (ids.borrow(), index), outputs)
     }
