@@ -182,8 +182,8 @@ impl<K: GatherKind, I: IndexKind> Plan<K, I> {
     ///
     /// # Errors
     /// [`Error::DTypeMismatch`] for types known at run time, [`Error::PlanMismatch`], also if the planned output is
-    /// not row-major, [`Error::CheckedAxisMismatch`], errors of the source adaptor's arguments, [`Error::AllocationFailed`], then
-    /// [`Error::IndexOutOfRange`].
+    /// not row-major, [`Error::CheckedAxisMismatch`], errors of the source adaptor's arguments,
+    /// [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`].
     ///
     /// # Panics
     /// If a map or a row function panics.

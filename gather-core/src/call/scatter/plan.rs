@@ -239,8 +239,8 @@ impl<K: PlainKind, I: IndexKind> ScatterPlan<K, I> {
     /// # Errors
     /// [`Error::DTypeMismatch`] for types that are known at run time, [`Error::PlanMismatch`], also if the plan was
     /// made for an output that is not row-major, [`Error::CheckedAxisMismatch`], [`Error::AllocationFailed`], then
-    /// [`Error::IndexOutOfRange`]. After errors of inputs, plans for any count give [`Error::TooManyBytes`] for updates, and
-    /// [`Error::MethodUnavailable`] if a forced method cannot count the updates.
+    /// [`Error::IndexOutOfRange`]. After errors of inputs, plans for any count give [`Error::TooManyBytes`] for
+    /// updates, and [`Error::MethodUnavailable`] if a forced method cannot count the updates.
     ///
     /// # Panics
     /// If a reduction of your own panics.
@@ -281,8 +281,9 @@ impl<K: PlainKind, I: IndexKind> ScatterPlan<K, I> {
     ///
     /// # Errors
     /// [`Error::DTypeMismatch`] for types that are known at run time, [`Error::PlanMismatch`],
-    /// [`Error::CheckedAxisMismatch`], [`Error::AllocationFailed`] for a scratch, then [`Error::IndexOutOfRange`]. Plans for any count also give the
-    /// errors that [`ScatterPlan::run`] names for them. On an error the tensor is untouched.
+    /// [`Error::CheckedAxisMismatch`], [`Error::AllocationFailed`] for a scratch, then [`Error::IndexOutOfRange`].
+    /// Plans for any count also give the errors that [`ScatterPlan::run`] names for them. On an error the tensor is
+    /// untouched.
     ///
     /// # Panics
     /// If a reduction of your own panics; a part of the updates may then have been applied to the tensor.

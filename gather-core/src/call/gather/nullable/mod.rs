@@ -96,17 +96,18 @@ impl<A: IndexAttributes> Nullable<A> {
     /// Runs the operator into a fresh tensor, and into a fresh bitmap if a value is null.
     ///
     /// Cost: as [`GatherOperator::run`], plus two passes on the calling thread. One writes a position of 4 bytes per
-    /// index (8 bytes for an axis longer than `i32::MAX`), one visits the bits of the result. `Checked<i32>` indices are
-    /// positions, which are copied if an index is null, else read in place. Without nulls, the cost
-    /// is [`GatherOperator::run`] plus a search of the bitmaps. A bitmap of data with more bits than indices is not
+    /// index (8 bytes for an axis longer than `i32::MAX`), one visits the bits of the result. `Checked<i32>` indices
+    /// are positions, which are copied if an index is null, else read in place. Without nulls, the cost is
+    /// [`GatherOperator::run`] plus a search of the bitmaps. A bitmap of data with more bits than indices is not
     /// searched, and costs both passes. Allocates the bitmap, and the positions of more than 512 indices.
     ///
     /// # Errors
     /// [`Error::NotAnIndexType`] and [`Error::UnknownDType`] for types known at run time; without the feature
     /// `registry`, [`Error::KernelsNotCompiled`]. Errors of [checked indices](crate::Checked#errors), attributes and
-    /// shapes, [`Error::TooManyElements`], [`Error::BitmapLengthMismatch`] for indices, [`Error::BitmapPerElement`] and [`Error::BitmapLengthMismatch`]
-    /// for data, [`Error::LevelUnavailable`], [`Error::AllocationFailed`], [`Error::IndexOutOfRange`] for the first
-    /// valid index out of range in row-major order, then errors of [`GatherOperator::run`] under [`OutOfBounds::Zero`].
+    /// shapes, [`Error::TooManyElements`], [`Error::BitmapLengthMismatch`] for indices, [`Error::BitmapPerElement`] and
+    /// [`Error::BitmapLengthMismatch`] for data, [`Error::LevelUnavailable`], [`Error::AllocationFailed`],
+    /// [`Error::IndexOutOfRange`] for the first valid index out of range in row-major order, then errors of
+    /// [`GatherOperator::run`] under [`OutOfBounds::Zero`].
     ///
     /// # Panics
     /// If a map or a row function panics.

@@ -131,10 +131,10 @@ impl<K: GatherKind, I: IndexKind> NullablePlan<K, I> {
     ///
     /// # Errors
     /// [`Error::DTypeMismatch`] for types known at run time, [`Error::PlanMismatch`], [`Error::CheckedAxisMismatch`],
-    /// [`Error::BitmapLengthMismatch`] for indices, [`Error::BitmapPerElement`] and [`Error::BitmapLengthMismatch`] for data,
-    /// [`Error::TooManyElements`] of a plan for any count, [`Error::AllocationFailed`], [`Error::IndexOutOfRange`] for
-    /// a valid index, then errors of the source adaptor's arguments, and [`Error::PlanMismatch`] for a row function of
-    /// another length.
+    /// [`Error::BitmapLengthMismatch`] for indices, [`Error::BitmapPerElement`] and [`Error::BitmapLengthMismatch`] for
+    /// data, [`Error::TooManyElements`] of a plan for any count, [`Error::AllocationFailed`],
+    /// [`Error::IndexOutOfRange`] for a valid index, then errors of the source adaptor's arguments, and
+    /// [`Error::PlanMismatch`] for a row function of another length.
     ///
     /// # Panics
     /// If a map or a row function panics.
