@@ -3,10 +3,10 @@
 use std::fmt::Debug;
 
 use gather_core::{
-    Bags, Bitmap, Checked, DynView, Element, EmbeddingBag, Error, FusedFormat, FusedRows, Gather, GatherElements,
-    GatherNd, Given, Index, IndexPolicy, IndexType, Layout, Method, NegativeIndex, Nulls, OutOfBounds, Par, Position,
-    Reduction, ScatterElements, ScatterNd, ScatterOutOfBounds, Source, TableOf, Tensor, Validity, View, ViewMut,
-    chunks, maps, rows, tables, zeros,
+    Argument, Bags, Bitmap, Checked, DynView, DynViewMut, Element, EmbeddingBag, Error, FusedFormat, FusedRows, Gather,
+    GatherElements, GatherNd, Given, Index, IndexPolicy, IndexType, Layout, Method, NegativeIndex, Nulls, OutOfBounds,
+    Par, Position, Reduction, ScatterElements, ScatterNd, ScatterOutOfBounds, Source, TableOf, Tensor, Validity, View,
+    ViewMut, chunks, maps, rows, tables, zeros,
 };
 
 use crate::support::{levels, mixed};
@@ -276,7 +276,21 @@ fn positions_are_borrowed_or_owned() -> Result<(), Error> {
         assert_eq!(checked.clone().positions().get(&[0]), Some(&2));
         let valid = Bitmap::new(&[0b111], 0, 3)?;
         let checked = Checked::<i32>::with_nulls(&narrow, valid, 3, policy)?;
-        assert!(!same(&|| narrow.as_ptr().cast(), &checked.positions()), "{policy:?}");
+        assert!(same(&|| narrow.as_ptr().cast(), &checked.positions()), "{policy:?}");
+        let owned = checked.clone().into_owned()?;
+        assert!(!same(&|| narrow.as_ptr().cast(), &owned.positions()), "{policy:?}");
+        let marked = Checked::<i32>::with_nulls(&narrow, Bitmap::new(&[0b101], 0, 3)?, 3, policy)?.into_owned()?;
+        for (owned, expected) in [(owned, [2, 0, 1]), (marked, [2, -1, 1])] {
+            assert_eq!((owned.n(), owned.positions().shape()), (3, &[3][..]));
+            assert_eq!([0, 1, 2].map(|at| *owned.positions().get(&[at]).unwrap()), expected, "{policy:?}");
+            assert_eq!(
+                Gather::new(0).run(&[5, 6, 7], &owned)?,
+                Gather::new(0)
+                    .out_of_bounds(OutOfBounds::Zero)
+                    .negative_index(NegativeIndex::Reject)
+                    .run(&[5, 6, 7], &expected)?
+            );
+        }
         assert_eq!((checked.n(), format!("{checked:?}").as_str()), (3, "Checked { n: 3, shape: [3] }"));
     }
     let reversed = View::strided(&narrow, &[3], &[-1], 2)?;
@@ -353,6 +367,59 @@ fn other_axes_and_tuples_are_refused() -> Result<(), Error> {
     is_tuples(GatherNd::new().nullable().run(&three, &pair, Nulls::default()).unwrap_err());
     is_tuples(GatherNd::new().adjoint().run(&zeros(&[3])?, &pair, &[1.0f32]).unwrap_err());
     is_tuples(ScatterNd::new().run(&three, &pair, &[1.0f32]).unwrap_err());
+    Ok(())
+}
+
+#[test]
+fn another_axis_is_refused_after_other_types_and_layouts() -> Result<(), Error> {
+    let [three, four] = [3, 4].map(|n| Checked::<i32>::new(&[2i32, 0], n, OutOfBounds::Error));
+    let (three, four) = (three?, four?);
+    let (short, long, updates) = (vec![1.0f32; 3], vec![1.0f32; 4], [1.0f32; 2]);
+    let is_of_type = |error: Error| assert!(matches!(error, Error::DTypeMismatch { .. }), "{error}");
+    let (known, bytes) = (View::new(&long, &[4])?, View::new(&[1u8, 2], &[2])?);
+    let (known, bytes, mut own) = (DynView::from(&known), DynView::from(&bytes), [0u8; 2]);
+    let (op, mut own) = (Gather::new(0), ViewMut::new(&mut own, &[2])?);
+    is_of_type(op.run_into(&known, &three, &mut DynViewMut::from(&mut own)).unwrap_err());
+    is_of_type(op.adjoint().run(&known, &three, &bytes).unwrap_err());
+    is_of_type(op.adjoint().plan(&known, &three, &bytes).unwrap_err());
+    let lacks = op.adjoint().reduction(Reduction::Sub).run(&[true; 4], &three, &[true; 2]).unwrap_err();
+    assert!(matches!(lacks, Error::ReductionUnavailable { .. }), "{lacks}");
+
+    // A plan blames data of another size, not the indices that fit it.
+    let is_of_data = |error: Error| {
+        assert!(matches!(error, Error::PlanMismatch { argument: Argument::Data | Argument::Output, .. }), "{error}");
+    };
+    is_of_data(op.plan(&short, &three)?.run(&long, &four).unwrap_err());
+    is_of_data(op.plan_any_count(&short, &three)?.run(&long, &four).unwrap_err());
+    is_of_data(op.nullable().plan(&short, &three)?.run(&long, &four, Nulls::default()).unwrap_err());
+    for plan in [op.adjoint().plan(&short, &three, &updates)?, op.adjoint().plan_any_count(&short, &three, &updates)?] {
+        is_of_data(plan.run(&long, &four, &updates).unwrap_err());
+        is_of_data(plan.run_on(&mut long.clone()[..], &four, &updates).unwrap_err());
+        let other = plan.run(&short, &four, &updates).unwrap_err();
+        assert!(matches!(other, Error::CheckedAxisMismatch { expected: 3, got: 4, .. }), "{other}");
+    }
+    let sum = EmbeddingBag::new(Reduction::Add);
+    is_of_data(sum.plan(&short, &Bags::new(&three, &[0u8]))?.run(&long, &Bags::new(&four, &[0u8])).unwrap_err());
+    // Offsets are numbers, whatever their axis.
+    let offsets = Checked::<i32>::new(&[0i64, 1], 9, OutOfBounds::Error)?;
+    assert_eq!(sum.run(&[1.0f32, 2.0, 4.0], &Bags::new(&three, &offsets))?.as_slice(), [4.0, 1.0]);
+    Ok(())
+}
+
+#[test]
+fn plans_for_positions_run_by_missing_ones() -> Result<(), Error> {
+    let values = [1.0f32, 2.0, 4.0];
+    let table = FusedRows::plain(View::new(&values, &[3, 1])?)?;
+    let all = Checked::<i32>::new(&[2i32, 1, 0], 3, OutOfBounds::Zero)?;
+    let some = Checked::<i32>::new(&[2i32, 9, -1], 3, OutOfBounds::Zero)?;
+    assert_eq!(Gather::new(0).plan(&values, &all)?.run(&values, &some)?.as_slice(), [4.0, 0.0, 4.0]);
+    let (mean, both) = (EmbeddingBag::new(Reduction::Mean), tables::<f32>([&table, &table])?);
+    let [of_all, of_some] = [&all, &some].map(|ids| Bags::new(ids, &[0u8, 2]));
+    let plan = mean.plan(&values, &of_all)?;
+    assert_eq!(plan.run(&values, &of_some)?.as_slice(), [2.0, 4.0]);
+    assert_eq!(plan.run(&values, &Bags::planned(&some))?.as_slice(), [2.0, 4.0]);
+    let plan = EmbeddingBag::new(Reduction::Add).plan(&both, &[of_all, of_all])?;
+    assert_eq!(plan.run(&both, &[of_some, of_all])?.as_slice(), [4.0, 6.0, 4.0, 1.0]);
     Ok(())
 }
 

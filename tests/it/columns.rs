@@ -136,6 +136,11 @@ fn a_tensor_grows_along_axis_0() -> Result<(), Error> {
     Gather::new(0).run_into(&empty, &[1u8, 1], &mut Append(&mut none))?;
     Gather::new(0).run_into(&empty, &[0u8], &mut Append(&mut none))?;
     assert_eq!((none.shape(), none.len()), (&[3, 0][..], 0));
+    // A tensor of shape `[0]` takes results of another rank.
+    let mut new = Tensor::default();
+    Gather::new(0).run_into(&[7u8, 8], &[0u8; 0], &mut Append(&mut new))?;
+    Gather::new(0).run_into(&table, &[1u8], &mut Append(&mut new))?;
+    assert_eq!((new.shape(), new.as_slice()), (&[1, 1, 2][..], &[3, 4][..]));
     let mut scalar = Tensor::default();
     Gather::new(0).run_into(&[7u8, 8], &View::scalar(&1u8), &mut Append(&mut scalar))?;
     assert_eq!((scalar.shape(), scalar.as_slice()), (&[][..], &[8][..]));
@@ -152,15 +157,19 @@ fn unique<I: UniqueId + std::fmt::Debug>(list: &[I]) {
     assert_eq!(unique.inverse().n(), expected.len());
     let again = Gather::new(0).run(unique.ids(), unique.inverse()).unwrap();
     assert_eq!((again.shape(), again.as_slice()), (&[list.len()][..], list));
+    assert_eq!(unique.into_ids(), expected);
 }
 
 #[test]
 fn unique_ids_and_their_inverse() {
-    for n in [0, 1, 2, 63, 64, 65, 1000] {
+    // 96 ids for each digit of 11 bits are the first whose digits are counted.
+    for n in [0, 1, 2, 63, 95, 96, 191, 192, 575, 576, 1000] {
         for spread in [1, 2, 60, 1000, 1 << 20, 1 << 31, u64::MAX] {
             let ids = |at: usize| mixed(spread, at) % spread;
             unique(&(0..n).map(|at| ids(at) as i64).collect::<Vec<_>>());
             unique(&(0..n).map(|at| ids(at) as u32).collect::<Vec<_>>());
+            unique(&(0..n).map(|at| ids(at).wrapping_sub(30)).collect::<Vec<u64>>());
+            unique(&(0..n).map(|at| ids(at) as usize).collect::<Vec<_>>());
             unique(&(0..n).map(|at| (ids(at) as i32).wrapping_sub(30)).collect::<Vec<_>>());
             unique(&(0..n).map(|at| i64::MIN.wrapping_add(ids(at) as i64)).collect::<Vec<_>>());
         }
@@ -168,6 +177,7 @@ fn unique_ids_and_their_inverse() {
     unique(&[i64::MIN, i64::MAX, 0, -1, i64::MAX]);
     unique(&[i32::MIN, i32::MAX, 0, -1]);
     unique(&[u32::MAX, 0, u32::MAX]);
+    unique(&[u64::MAX, 0, u64::MAX - 1, 1 << 63, u64::MAX]);
     unique(&[i64::MAX; 100]);
     // Bits at both ends of a word, and of the bitmap.
     unique(&(0..640).map(|at| at * 511 - 3).collect::<Vec<i32>>());

@@ -10,12 +10,18 @@ use crate::types::declare::{accessors, debug_by};
 use crate::types::error::Error;
 use crate::types::index::Index;
 
-/// A type of ids of [`Unique`]: `i32`, `i64` or `u32`. Sealed.
+/// A type of ids of [`Unique`]: `i32`, `i64`, `u32`, `u64` or `usize`. Sealed.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no type of ids",
+    note = "unique ids are of type `i32`, `i64`, `u32`, `u64` or `usize`"
+)]
 pub trait UniqueId: Index + Ord {}
 
 impl UniqueId for i32 {}
 impl UniqueId for i64 {}
 impl UniqueId for u32 {}
+impl UniqueId for u64 {}
+impl UniqueId for usize {}
 
 /// The different ids of a list in ascending order, and the position of each id among them:
 /// `ids()[inverse[i]] == list[i]`.
@@ -45,11 +51,16 @@ pub struct Unique<I> {
 /// Bits of a digit by which keys are sorted: its counters take 8 KiB, a part of any first-level cache.
 const DIGIT: u32 = 11;
 
+/// Keys for each digit below which comparisons sort faster: passes over the counters of a digit take 0.7 us. Equal
+/// times were measured at 90 keys of one digit, 250 of two, 320 of three and 560 of six.
+const SHORT: usize = 96;
+
 impl<I: UniqueId> Unique<I> {
     /// The unique ids of a list.
     ///
     /// Cost: linear in the number of ids, with two passes for each 11 bits of the difference between the greatest and
-    /// the least id. One allocation for each result, and two lists of 16 bytes an id.
+    /// the least id; up to 575 ids are compared instead if that is faster. One allocation for each result, and one or
+    /// two lists of 16 bytes an id.
     ///
     /// # Errors
     /// [`Error::TooManyElements`] for more than `i32::MAX` ids, then [`Error::AllocationFailed`].
@@ -74,19 +85,29 @@ impl<I: UniqueId> Unique<I> {
         /// The position of each id of the list among [`Unique::ids`]: checked indices of an axis of their number.
         pub fn inverse() -> &Checked<'static, i32> => &self.inverse;
     }
+
+    /// The unique ids, as [`Unique::ids`], without a copy.
+    #[must_use]
+    pub fn into_ids(self) -> Vec<I> {
+        self.ids
+    }
 }
 
 debug_by!(self: [I] Unique<I> { ids: self.ids.len(), inverse: self.inverse });
 
 /// The distance of each id from the least one, and its number in the list, sorted by distances.
 fn sorted<I: UniqueId>(list: &[I]) -> Result<Vec<(u64, u32)>, Error> {
-    let ids = list.iter().map(|id| id.widen());
-    let least = ids.clone().min().unwrap_or(0);
-    let (mut keys, mut sorted) = (memory::reserve(list.len())?, memory::reserve(list.len())?);
-    keys.extend(ids.map(|id| id.wrapping_sub(least) as u64).zip(0..));
-    sorted.extend_from_slice(&keys);
+    let least = list.iter().min().map_or(0, |id| id.bits());
+    let mut keys: Vec<(u64, u32)> = memory::reserve(list.len())?;
+    keys.extend(list.iter().map(|id| id.bits().wrapping_sub(least)).zip(0..));
     let bits = u64::BITS - keys.iter().map(|key| key.0).max().unwrap_or(0).leading_zeros();
     let passes = bits.div_ceil(DIGIT);
+    if keys.len() < SHORT * passes as usize {
+        keys.sort_unstable();
+        return Ok(keys);
+    }
+    let mut sorted = memory::reserve(list.len())?;
+    sorted.extend_from_slice(&keys);
     for shift in (0..passes).map(|pass| pass * bits.div_ceil(passes)) {
         let digit = |key: u64| (key >> shift) as usize % (1 << bits.div_ceil(passes));
         let mut places = [0u32; 1 << DIGIT];

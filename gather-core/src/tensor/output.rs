@@ -259,7 +259,8 @@ impl<T: Copy> Resize for Tensor<T> {
 /// An [`Output`] that grows: results follow the elements of a `Vec<T>`, or the rows of a [`Tensor<T>`] along axis 0.
 ///
 /// A vector takes results of any shape, in row-major order. A tensor takes results of its rank whose other sizes equal
-/// its own; a tensor of shape `[0]` takes any. Memory grows at most once in a call, as by `Vec::reserve`. After an error
+/// its own. A tensor of shape `[0]`, the shape of `Tensor::default()`, takes any result, also one of another rank after
+/// results of shape `[0]`. Memory grows at most once in a call, as by `Vec::reserve`. After an error
 /// or a panic the contents are unchanged.
 ///
 /// # Errors

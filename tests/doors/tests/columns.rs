@@ -58,6 +58,8 @@ fn checked_indices_through_every_operator() {
     let (taken, validity) = Gather::new(0).nullable().run(&data, &ids, nulls).unwrap();
     assert_eq!((taken.as_slice(), validity.unwrap().as_bytes()), (&[3.0, 0.0][..], &[0b01][..]));
     assert_eq!(GatherElements::new(0).run(&data, &ids).unwrap().as_slice(), [3.0, 0.0]);
+    let owned = Checked::<i32>::new(&[2i32, 0], 3, policy).unwrap().into_owned().unwrap();
+    assert_eq!(GatherElements::new(0).run(&data, &owned).unwrap().as_slice(), [3.0, 1.0]);
     let updates = [10.0f32, 20.0];
     assert_eq!(Gather::new(0).adjoint().run(&data, &ids, &updates).unwrap().as_slice(), [1.0, 2.0, 13.0]);
     let mut own = data;
@@ -91,4 +93,6 @@ fn unique_ids() {
     let counts = Gather::new(0).adjoint().run(&zeros(&[3]).unwrap(), unique.inverse(), &[1u8; 4]).unwrap();
     assert_eq!(counts.as_slice(), [1, 2, 1]);
     assert_eq!(Unique::<u32>::new(&[]).unwrap().ids(), []);
+    assert_eq!(Unique::new(&[u64::MAX, 0]).unwrap().into_ids(), [0, u64::MAX]);
+    assert_eq!(Unique::new(&[3usize, 3]).unwrap().into_ids(), [3]);
 }

@@ -66,7 +66,8 @@ impl<'a, X: Source + ?Sized, O: Source + ?Sized> Bags<'a, X, O> {
     /// Bags of any lengths, from lists of indices and offsets. Bag `b` is `indices[offsets[b]..offsets[b + 1]]`; the
     /// last bag ends at `indices.len()`. The first offset is 0, and offsets ascend; a bag with
     /// `offsets[b] == offsets[b + 1]` is empty. With [`include_last_offset`](crate::BagOperator::include_last_offset),
-    /// the last offset is the end of the last bag.
+    /// the last offset is the end of the last bag. As offsets, [`Checked`](crate::Checked) positions are plain numbers:
+    /// their axis is not compared.
     #[must_use]
     pub fn new(indices: &'a X, offsets: &'a O) -> Self {
         Bags { indices, offsets: Some(offsets), weights: None }

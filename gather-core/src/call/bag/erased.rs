@@ -214,10 +214,15 @@ impl<'a> ErasedBags<'a> {
         }
     }
 
+    /// The same bags for a plan, which runs by any positions.
+    pub(super) fn planned(&self) -> Self {
+        ErasedBags { checked: self.checked.map(CheckedAxis::planned), ..*self }
+    }
+
     /// The policy for indices of an operator, or of positions if the indices are checked.
     #[inline(always)]
     pub(super) fn policy(&self, settings: &BagSettings) -> IndexPolicy {
-        self.checked.map_or(settings.policy, |_| CheckedAxis::POLICY)
+        self.checked.map_or(settings.policy, CheckedAxis::policy)
     }
 
     /// Checks that checked indices are of the `rows` rows of data, and that weights have the shape of indices. `taken`

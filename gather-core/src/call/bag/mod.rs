@@ -57,8 +57,8 @@ use crate::types::reduction::Reduction;
 /// # Errors
 /// Of attributes and shapes, in this order: [`Error::RankOutOfRange`] for data, indices and offsets,
 /// [`Error::NoOffsets`], [`Error::AllocationFailed`] for a copy of the offsets, [`Error::BagOffsetOutOfRange`],
-/// [`Error::RowOutOfRange`] for `padding_index` and `default_index`, [`Error::WeightsUnavailable`] and
-/// [`Error::ShapeMismatch`].
+/// [`Error::RowOutOfRange`] for `padding_index` and `default_index`, [`Error::CheckedAxisMismatch`] for
+/// [`Checked`](crate::Checked) indices of another axis, [`Error::WeightsUnavailable`] and [`Error::ShapeMismatch`].
 ///
 /// # Examples
 /// Bag 0 has rows 0 and 2, bag 1 has row 2; both are weighted sums:
@@ -114,7 +114,7 @@ impl EmbeddingBag {
     ///
     /// A bag begins with its first row that counts, and takes the others in their order. Bags with weights give
     /// [`Error::WeightsUnavailable`]. A call panics if the reduction panics; a view then holds a mix of old and new
-    /// elements, and a tensor is empty.
+    /// elements, and a tensor is empty, or as before under [`Append`](crate::Append).
     ///
     /// ```
     /// use gather_core::{Bags, EmbeddingBag, Reduction, View};
@@ -176,7 +176,8 @@ impl<R> BagOperator<R> {
     /// results and its previous contents.
     ///
     /// # Panics
-    /// If a map or a reduction panics; a view then holds a mix of old and new elements, and a tensor is empty.
+    /// If a map or a reduction panics; a view then holds a mix of old and new elements, and a tensor is empty, or as
+    /// before under [`Append`](crate::Append).
     pub fn run_into<S, B, O>(&self, data: &S, bags: &B, out: &mut O) -> Result<(), Error>
     where
         S: Source<Kind: BaggedBy<R>> + ?Sized,

@@ -31,7 +31,7 @@ impl PlannedBag {
     pub(super) fn new(request: &BagRequest<'_>, data: &Layout, bags: &ErasedBags<'_>) -> Result<Self, Error> {
         let (layout, indices) = (data.clone(), bags.indices.layout.clone());
         let is_packed = matches!(bags.starts, BagStarts::EachRow);
-        request.plan(data, bags, None, |plan, bags, fresh| {
+        request.plan(data, &bags.planned(), None, |plan, bags, fresh| {
             let out = fresh.expect("no output is fixed").clone();
             Ok(PlannedBag { plan: plan.clone(), bags, is_packed, indices, out, data: layout })
         })

@@ -214,7 +214,8 @@ impl PlannedTables {
         bags: &[ErasedBags<'_>],
     ) -> Result<Self, Error> {
         check_tables(Argument::Indices, tables.len(), bags.len())?;
-        let plans = Plans::new(request, tables, bags, None)?;
+        let any: Vec<_> = bags.iter().map(ErasedBags::planned).collect();
+        let plans = Plans::new(request, tables, &any, None)?;
         let prepared = plans.prepare(bags)?;
         let (out, indices) = (plans.output(&prepared)?, bags.iter().map(|bags| bags.indices.layout.clone()).collect());
         Ok(PlannedTables { plans, prepared, indices, out })

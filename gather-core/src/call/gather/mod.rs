@@ -24,6 +24,7 @@ use core::borrow::Borrow;
 use crate::call::attributes::IndexAttributes;
 use crate::call::cloned;
 use crate::call::gather::kinds::{GatheredBy, with_operands};
+use crate::call::gather::nullable::ByPosition;
 use crate::call::operator::{RegistryChoice, attributes, settings, takes_indices};
 use crate::call::source::checked::checked_axis;
 use crate::call::source::clones::CloneSource;
@@ -92,25 +93,22 @@ impl<A: IndexAttributes> GatherOperator<A> {
         ErasedGather { attributes, policy, options, registry }
     }
 
-    /// The operator for a call by these indices: by their own policy, if they are checked. `data` is the layout of data.
-    /// A plan runs by any positions.
-    ///
-    /// # Errors
-    /// For checked indices [`Error::CheckedTuples`], [`Error::AxisOutOfRange`], then [`Error::CheckedAxisMismatch`].
+    /// The operator for a call by these indices, or for a plan, which runs by any positions. If indices are checked, it
+    /// has their policy and, in `checked`, attributes that compare their axis.
     #[inline(always)]
-    fn erased_for<X, L: Borrow<Layout>>(
-        &self,
-        data: impl FnOnce() -> L,
+    fn erased_for<'a, X>(
+        &'a self,
         indices: &X,
         planned: bool,
-    ) -> Result<ErasedGather<'_>, Error>
+        checked: &'a mut Option<ByPosition<'a>>,
+    ) -> ErasedGather<'a>
     where
         X: Describe<Kind: IndexKind> + ?Sized,
     {
         let op = self.erased();
-        let Some(axis) = checked_axis(indices) else { return Ok(op) };
-        axis.check(op.op(), op.attributes.axis_size(data().borrow())?)?;
-        Ok(ErasedGather { policy: IndexPolicy::of_positions(axis.missing || planned), ..op })
+        let Some(axis) = checked_axis(indices) else { return op };
+        let policy = if planned { axis.planned() } else { axis }.policy();
+        ErasedGather { attributes: checked.insert(ByPosition::checked(op.attributes, axis)), policy, ..op }
     }
 
     /// Runs the operator into a fresh tensor. The table of [`Source`] lists the types of data and their results.
@@ -119,10 +117,10 @@ impl<A: IndexAttributes> GatherOperator<A> {
     ///
     /// # Errors
     /// [`Error::NotAnIndexType`] and [`Error::UnknownDType`] for types known at run time; without the feature
-    /// `registry`, [`Error::KernelsNotCompiled`]. Then errors of attributes and shapes, [`Error::LevelUnavailable`],
-    /// [`Error::TooManyBytes`], [`Error::MethodUnavailable`], errors of the source adaptor's arguments,
-    /// [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`] for the first index out of range in row-major
-    /// order. Under [`OutOfBounds::Error`] indices are checked even if the result is empty.
+    /// `registry`, [`Error::KernelsNotCompiled`]. Then errors of [checked indices](crate::Checked#errors), attributes
+    /// and shapes, [`Error::LevelUnavailable`], [`Error::TooManyBytes`], [`Error::MethodUnavailable`], errors of the
+    /// source adaptor's arguments, [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`] for the first index out
+    /// of range in row-major order. Under [`OutOfBounds::Error`] indices are checked even if the result is empty.
     ///
     /// # Panics
     /// If a map or a row function panics.
@@ -151,7 +149,8 @@ impl<A: IndexAttributes> GatherOperator<A> {
         X: Source<Kind: IndexKind> + ?Sized,
         O: Output<<S::Kind as Kind>::Out>,
     {
-        let op = self.erased_for(|| data.held(), indices, false)?;
+        let mut checked = None;
+        let op = self.erased_for(indices, false, &mut checked);
         with_operands(data, indices, out, |reader, operands| kinds::run::<S::Kind, X::Kind>(&op, reader, operands))
     }
 
@@ -235,7 +234,8 @@ impl<A: IndexAttributes> GatherOperator<A> {
     where
         X: Source<Kind: IndexKind> + ?Sized,
     {
-        let op = self.erased_for(|| data.layout(), indices, false)?;
+        let mut checked = None;
+        let op = self.erased_for(indices, false, &mut checked);
         cloned::index(op.attributes, op.policy.lower(), op.options, data, ids, fill)
     }
 }

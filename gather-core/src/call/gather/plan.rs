@@ -168,7 +168,8 @@ impl<A: IndexAttributes> GatherOperator<A> {
         S: Describe<Kind: GatheredBy<A>> + ?Sized,
         X: Describe<Kind: IndexKind> + ?Sized,
     {
-        let (index, op) = (X::Kind::index(indices.dtype())?, self.erased_for(|| data.held(), indices, true)?);
+        let (index, mut checked) = (X::Kind::index(indices.dtype())?, None);
+        let op = self.erased_for(indices, true, &mut checked);
         let (held, ids) = (data.held(), indices.held());
         let (reader, indices) = (data.reader(held.borrow()), (ids.borrow(), index));
         let plan = kinds::plan::<S::Kind, X::Kind>(&op, &reader, indices, outputs)?;
@@ -181,8 +182,8 @@ impl<K: GatherKind, I: IndexKind> Plan<K, I> {
     ///
     /// # Errors
     /// [`Error::DTypeMismatch`] for types known at run time, [`Error::PlanMismatch`], also if the planned output is
-    /// not row-major, errors of the source adaptor's arguments, [`Error::AllocationFailed`], then
-    /// [`Error::IndexOutOfRange`].
+    /// not row-major, [`Error::CheckedAxisMismatch`], errors of the source adaptor's arguments,
+    /// [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`].
     ///
     /// # Panics
     /// If a map or a row function panics.
@@ -214,7 +215,8 @@ impl<K: GatherKind, I: IndexKind> Plan<K, I> {
         let GatherPlan { planned, dtype, index, .. } = &self.plan;
         K::Out::check(*dtype, data.dtype())?;
         I::Out::check(index.dtype(), indices.dtype())?;
-        check_planned(indices, planned.plan())?;
+        let layouts = || planned.check_inputs(data.held().borrow(), indices.held().borrow());
+        check_planned(indices, planned.plan(), layouts)?;
         if K::IS_PLAIN
             && let Target::Fixed(out, layout) = out.target_of(*dtype)?
             && planned.is_one_call(data.held().borrow(), indices.held().borrow(), layout)

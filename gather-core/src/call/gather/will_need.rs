@@ -95,7 +95,7 @@ impl<K: GatherKind, I: IndexKind> Plan<K, I> {
         let GatherPlan { dtype, index, .. } = self.plan;
         if K::Out::check(dtype, data.dtype()).is_err()
             || I::Out::check(index.dtype(), indices.dtype()).is_err()
-            || check_planned(indices, self.plan.planned.plan()).is_err()
+            || check_planned(indices, self.plan.planned.plan(), || Ok(())).is_err()
         {
             return AdviceStats::default();
         }

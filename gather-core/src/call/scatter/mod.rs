@@ -17,7 +17,7 @@ use crate::call::cloned;
 use crate::call::operator::{RegistryChoice, attributes, settings, takes_indices};
 use crate::call::scatter::erased::{ScatterCallRequest, lower};
 use crate::call::scatter::reduces::Reduces;
-use crate::call::source::checked::{CheckedAxis, checked_axis};
+use crate::call::source::checked::checked_axis;
 use crate::call::source::clones::CloneSource;
 use crate::call::source::destination::Destination;
 use crate::call::source::kind::{IndexKind, Kind, PlainKind};
@@ -154,18 +154,19 @@ impl<A, R> ScatterOperator<A, R> {
             return Ok((self.out_of_bounds.lower(self.negative, skips_negative), skips_negative));
         };
         axis.check(self.attributes.op(), self.attributes.axis_size(data().borrow())?)?;
-        Ok((ScatterOutOfBounds::Drop.lower(CheckedAxis::POLICY.negative, false), false))
+        Ok((ScatterOutOfBounds::Drop.lower(NegativeIndex::Reject, false), false))
     }
 }
 
 impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
     /// # Errors
-    /// [`Error::UnknownDType`], [`Error::KernelsNotCompiled`], [`Error::ReductionUnavailable`].
+    /// [`Error::UnknownDType`], [`Error::KernelsNotCompiled`], [`Error::ReductionUnavailable`], then the error of
+    /// `policy`, the result of [`Self::policy`].
     #[inline(always)]
     fn request<'a, K: PlainKind, I: IndexKind>(
         &'a self,
         (dtype, index): (DType, IndexType),
-        (policy, skips_negative): (KernelPolicy, bool),
+        policy: Result<(KernelPolicy, bool), Error>,
         indices: &'a Layout,
         updates: &'a Layout,
     ) -> Result<ScatterCallRequest<'a>, Error>
@@ -176,6 +177,7 @@ impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
         let found = |registry: &'static Registry, op, dtype| registry.scatter_kernels(op, dtype, index);
         let kernels = K::kernels(self.registry.0, (op, dtype, Some(index)), || I::scatters(index), found)?;
         let (reducer, values) = reduction.fns(op, dtype)?;
+        let (policy, skips_negative) = policy?;
         // A reduction that replaces ignores the old value in any case; `true` avoids counts and identities.
         let include_self = self.include_self || reducer.replaces;
         let planned =
@@ -193,9 +195,9 @@ impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
     /// # Errors
     /// For types that are known at run time [`Error::NotAnIndexType`], [`Error::DTypeMismatch`] for updates,
     /// [`Error::UnknownDType`] and, without the feature `registry`, [`Error::KernelsNotCompiled`]. Then
-    /// [`Error::ReductionUnavailable`], errors of attributes and shapes, [`Error::LevelUnavailable`],
-    /// [`Error::TooManyBytes`], [`Error::MethodUnavailable`], [`Error::AllocationFailed`], then
-    /// [`Error::IndexOutOfRange`] for the first index out of range in row-major order. Under
+    /// [`Error::ReductionUnavailable`], errors of [checked indices](crate::Checked#errors), attributes and shapes,
+    /// [`Error::LevelUnavailable`], [`Error::TooManyBytes`], [`Error::MethodUnavailable`], [`Error::AllocationFailed`],
+    /// then [`Error::IndexOutOfRange`] for the first index out of range in row-major order. Under
     /// [`ScatterOutOfBounds::Error`] indices are checked even if updates have no elements.
     ///
     /// # Panics
@@ -219,7 +221,8 @@ impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
     /// known at run time, and [`Error::ShapeMismatch`] after errors of shapes. On an error a view is untouched.
     ///
     /// # Panics
-    /// If a reduction of your own panics; a view then holds a mix of old and new elements, and a tensor is empty.
+    /// If a reduction of your own panics; a view then holds a mix of old and new elements, and a tensor is empty, or as
+    /// before under [`Append`](crate::Append).
     pub fn run_into<S, X, U, O>(&self, data: &S, indices: &X, updates: &U, out: &mut O) -> Result<(), Error>
     where
         S: Source<Kind: PlainKind> + ?Sized,
@@ -229,7 +232,7 @@ impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
         R: Reduces<S::Kind>,
     {
         let (index, dtype) = (X::Kind::index(indices.dtype())?, data.dtype());
-        let policy = self.policy(|| data.held(), indices)?;
+        let policy = self.policy(|| data.held(), indices);
         with_copy(data, indices, updates, (out, self.options), |operands| {
             let [ids, changes] = operands.inputs();
             self.request::<S::Kind, X::Kind>((dtype, index), policy, ids, changes)?.run(operands)
@@ -264,7 +267,7 @@ impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
         R: Reduces<D::Kind>,
     {
         let (index, dtype) = (X::Kind::index(indices.dtype())?, destination.dtype());
-        let policy = self.policy(|| destination.parts().1, indices)?;
+        let policy = self.policy(|| destination.parts().1, indices);
         in_place(destination, indices, updates, |operands| {
             let [ids, changes] = operands.inputs();
             self.request::<D::Kind, X::Kind>((dtype, index), policy, ids, changes)?.run(operands)
@@ -349,9 +352,8 @@ impl<A: ScatterAttributes> ScatterOperator<A> {
             if reduction != Reduction::None {
                 return Err(Error::ReductionUnavailable { op, reduction, dtype: None });
             }
-            let out = Layout::contiguous(data.shape())?;
+            let (policies, out) = (self.policy(|| data.layout(), indices)?, Layout::contiguous(data.shape())?);
             let lowered = lower(self.attributes(), &out, ids.layout(), updates.layout())?;
-            let policies = self.policy(|| data.layout(), indices)?;
             // SAFETY: P1: `lower` was just given the shape of data and the layouts of indices and updates.
             unsafe { cloned::scatter(&lowered, policies, self.options, &data, ids, &updates) }
         })

@@ -62,40 +62,43 @@ impl PlannedScatter {
         (self.request.dtype, self.request.index.dtype())
     }
 
-    /// Checks the layouts of tensors of the planned types, and runs the plan.
+    /// Checks the layouts of tensors of the planned types, and runs the plan if `checked`, the result of
+    /// [`check_planned`], is no error.
     ///
     /// # Errors
-    /// [`Error::PlanMismatch`], [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`].
-    fn run(&self, operands: &mut ScatterOperands<'_>) -> Result<(), Error> {
+    /// [`Error::PlanMismatch`], the error of `checked`, [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`].
+    fn run(&self, operands: &mut ScatterOperands<'_>, checked: Result<(), Error>) -> Result<(), Error> {
         let [indices, updates] = operands.inputs();
         if let Some(data) = operands.original()
             && self.destination.shape() != data.shape()
         {
             return Err(mismatch(Argument::Data, self.destination.shape(), data.shape()));
         }
-        if let Some(dynamic) = &self.dynamic {
-            return self.run_dynamic(dynamic, operands);
-        }
-        check_layout(Argument::Indices, &self.indices, indices)?;
-        check_layout(Argument::Updates, &self.updates, updates)?;
+        let resized;
+        let plan = if let Some(dynamic) = &self.dynamic {
+            resized = dynamic.at(self.check_dynamic(indices, updates)?, updates)?;
+            &resized
+        } else {
+            check_layout(Argument::Indices, &self.indices, indices)?;
+            check_layout(Argument::Updates, &self.updates, updates)?;
+            &self.plan
+        };
         check_target(&self.destination, operands.out())?;
-        // SAFETY: X1: the checks above compared the layouts of inputs and output, and the shape of data.
-        unsafe { exec::run_scatter(&self.plan, operands) }
+        checked?;
+        // SAFETY: X1: the checks above compared the layouts of inputs and output, and the shape of data. `at` made its
+        // plan for the count of both inputs.
+        unsafe { exec::run_scatter(plan, operands) }
     }
 
-    /// As [`PlannedScatter::run`], for layouts of any first dimension, with data of the planned shape.
+    /// Checks inputs whose first dimensions have any one size, and returns this size.
     #[inline(never)]
-    fn run_dynamic(&self, dynamic: &DynamicReducePlan, operands: &mut ScatterOperands<'_>) -> Result<(), Error> {
-        let [indices, updates] = operands.inputs();
+    fn check_dynamic(&self, indices: &Layout, updates: &Layout) -> Result<usize, Error> {
         let count = check_dynamic(Argument::Indices, &self.indices, indices)?;
         if check_dynamic(Argument::Updates, &self.updates, updates)? != count {
             let expected = core::iter::once(&count).chain(&self.updates.shape()[1..]).copied().collect::<Shape>();
             return Err(mismatch(Argument::Updates, &expected, updates.shape()));
         }
-        let plan = dynamic.at(count, updates)?;
-        check_target(&self.destination, operands.out())?;
-        // SAFETY: X1: `at` made the plan for `count`, which both inputs have; `check_target` compared the output.
-        unsafe { exec::run_scatter(&plan, operands) }
+        Ok(count)
     }
 }
 
@@ -224,7 +227,7 @@ impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
         let (index, dtype) = (X::Kind::index(indices.dtype())?, data.dtype());
         <S::Kind as Kind>::Out::check(dtype, updates.dtype())?;
         let (held, ids, changes) = (data.held(), indices.held(), updates.held());
-        let policy = self.policy(|| data.held(), indices)?;
+        let policy = self.policy(|| data.held(), indices);
         let request = self.request::<S::Kind, X::Kind>((dtype, index), policy, ids.borrow(), changes.borrow())?;
         Ok(ScatterPlan { planned: make(&request, held.borrow())?, kinds: PhantomData })
     }
@@ -235,9 +238,9 @@ impl<K: PlainKind, I: IndexKind> ScatterPlan<K, I> {
     ///
     /// # Errors
     /// [`Error::DTypeMismatch`] for types that are known at run time, [`Error::PlanMismatch`], also if the plan was
-    /// made for an output that is not row-major, [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`]. After
-    /// errors of inputs, plans for any count give [`Error::TooManyBytes`] for updates, and
-    /// [`Error::MethodUnavailable`] if a forced method cannot count the updates.
+    /// made for an output that is not row-major, [`Error::CheckedAxisMismatch`], [`Error::AllocationFailed`], then
+    /// [`Error::IndexOutOfRange`]. After errors of inputs, plans for any count give [`Error::TooManyBytes`] for
+    /// updates, and [`Error::MethodUnavailable`] if a forced method cannot count the updates.
     ///
     /// # Panics
     /// If a reduction of your own panics.
@@ -270,16 +273,17 @@ impl<K: PlainKind, I: IndexKind> ScatterPlan<K, I> {
         let (dtype, index) = self.planned.dtypes();
         K::Out::check(dtype, data.dtype())?;
         I::Out::check(index, indices.dtype())?;
-        check_planned(indices, &self.planned.plan)?;
-        with_copy(data, indices, updates, (out, self.planned.request.options), |operands| self.planned.run(operands))
+        let (planned, checked) = (&self.planned, check_planned(indices, &self.planned.plan, || Ok(())));
+        with_copy(data, indices, updates, (out, planned.request.options), |operands| planned.run(operands, checked))
     }
 
     /// Runs the plan in place, on a [`Destination`] of the planned layout. Allocates as [`Self::run_into`].
     ///
     /// # Errors
     /// [`Error::DTypeMismatch`] for types that are known at run time, [`Error::PlanMismatch`],
-    /// [`Error::AllocationFailed`] for a scratch, then [`Error::IndexOutOfRange`]. Plans for any count also give the
-    /// errors that [`ScatterPlan::run`] names for them. On an error the tensor is untouched.
+    /// [`Error::CheckedAxisMismatch`], [`Error::AllocationFailed`] for a scratch, then [`Error::IndexOutOfRange`].
+    /// Plans for any count also give the errors that [`ScatterPlan::run`] names for them. On an error the tensor is
+    /// untouched.
     ///
     /// # Panics
     /// If a reduction of your own panics; a part of the updates may then have been applied to the tensor.
@@ -293,7 +297,7 @@ impl<K: PlainKind, I: IndexKind> ScatterPlan<K, I> {
         I::Out::check(index, indices.dtype())?;
         K::Out::check(dtype, updates.dtype())?;
         K::Out::check(dtype, destination.dtype())?;
-        check_planned(indices, &self.planned.plan)?;
-        in_place(destination, indices, updates, |operands| self.planned.run(operands))
+        let checked = check_planned(indices, &self.planned.plan, || Ok(()));
+        in_place(destination, indices, updates, |operands| self.planned.run(operands, checked))
     }
 }

@@ -31,18 +31,24 @@ impl Position for i32 {}
 impl Position for i64 {}
 
 /// Indices checked once: positions in `0..n` along an axis of size `n`, for any number of calls along axes of this
-/// size. A position of -1 is missing: its index is null, or out of range under [`OutOfBounds::Zero`](crate::OutOfBounds).
+/// size. A position of -1 is missing: its index is null, or out of range under
+/// [`OutOfBounds::Zero`](crate::OutOfBounds).
 ///
 /// A source of indices for [`Gather`](crate::Gather) and [`GatherElements`](crate::GatherElements), also [with
 /// nulls](crate::GatherOperator::nullable), their [adjoints](crate::GatherOperator::adjoint),
-/// [`ScatterElements`](crate::ScatterElements) and [`EmbeddingBag`](crate::EmbeddingBag), planned and not. Results equal
-/// the call by the indices under the policies of [`Checked::new`]; the policies of the operator for negative and
+/// [`ScatterElements`](crate::ScatterElements) and [`EmbeddingBag`](crate::EmbeddingBag), planned and not. Results
+/// equal the call by the indices under the policies of [`Checked::new`]; the policies of the operator for negative and
 /// out-of-range indices have no effect. A missing position yields zeros in gathers ([`Element::ZERO`](crate::Element),
 /// or the fill of a row function), and a row of zeros in bags, which counts; its update is skipped in scatters. In bags
 /// with [`skip_negative`](crate::BagOperator::skip_negative) it is skipped.
 ///
-/// A plan made for checked indices runs on others of its layout. To plan ahead, check indices of this layout:
-/// `plan_any_count(&table, &Checked::<i32>::new(&[0; 0], n, policy)?)`.
+/// A plan made for checked indices runs on others of its layout and of its `n`. To plan ahead, check indices of this
+/// layout: `plan_any_count(&table, &Checked::<i32>::new(&[0; 0], n, policy)?)`.
+///
+/// # Errors
+/// A call along an axis of another size returns [`Error::CheckedAxisMismatch`], and an operator on tuples
+/// [`Error::CheckedTuples`], with its errors of attributes and shapes: after errors of types, before anything is
+/// written. A plan compares layouts first, and returns [`Error::CheckedAxisMismatch`] after [`Error::PlanMismatch`].
 ///
 /// ```
 /// use gather_core::{Checked, Gather, OutOfBounds};
@@ -79,8 +85,15 @@ pub(in crate::call) struct CheckedAxis {
 }
 
 impl CheckedAxis {
-    /// The policy of plans and bags by positions.
-    pub(in crate::call) const POLICY: IndexPolicy = IndexPolicy::of_positions(true);
+    /// The axis for a plan, which runs by any positions: some may be missing.
+    pub(in crate::call) fn planned(self) -> Self {
+        CheckedAxis { missing: true, ..self }
+    }
+
+    /// The policy of a gather or a bag by the positions.
+    pub(in crate::call) const fn policy(self) -> IndexPolicy {
+        IndexPolicy::of_positions(self.missing)
+    }
 
     /// Compares the axis with the axis of a call.
     ///
@@ -96,14 +109,15 @@ impl<'a, I: Position> Checked<'a, I> {
     /// Checks indices along an axis of size `n`. `policy` is an [`OutOfBounds`](crate::OutOfBounds), or an
     /// [`IndexPolicy`] with the meaning of negative indices.
     ///
-    /// Cost: one pass over the indices. Row-major indices of the size of `I`, all of them positions, are borrowed; else
-    /// one allocation, and a second pass, for a position of each index.
+    /// Cost: one pass over the indices. Row-major indices of the size of `I`, all of them positions of an axis of up to
+    /// `i32::MAX`, are borrowed; else one allocation, and a second pass, for a position of each index.
     ///
     /// # Errors
     /// [`Error::NotAnIndexType`] for indices of a type known at run time; without the feature `registry`,
-    /// [`Error::KernelsNotCompiled`]. Then [`Error::CheckedAxisTooLong`] if `n` exceeds the greatest `I`,
-    /// [`Error::LevelUnavailable`], [`Error::AllocationFailed`], and [`Error::IndexOutOfRange`] for the first index out of
-    /// range in row-major order, under [`OutOfBounds::Error`](crate::OutOfBounds).
+    /// [`Error::KernelsNotCompiled`]. Then [`Error::CheckedAxisMismatch`] for `Checked` indices of another `n`,
+    /// [`Error::CheckedAxisTooLong`] if `n` exceeds the greatest `I`, [`Error::LevelUnavailable`],
+    /// [`Error::AllocationFailed`], and [`Error::IndexOutOfRange`] for the first index out of range in row-major order,
+    /// under [`OutOfBounds::Error`](crate::OutOfBounds). `Clamp` and `Wrap` give this error if `n` is 0.
     pub fn new<X>(indices: &'a X, n: usize, policy: impl Into<IndexPolicy>) -> Result<Self, Error>
     where
         X: Source<Kind: IndexKind> + ?Sized,
@@ -111,7 +125,8 @@ impl<'a, I: Position> Checked<'a, I> {
         Self::of(indices, None, n, policy.into())
     }
 
-    /// As [`Checked::new`], for indices with nulls. Null indices are not checked; their positions are missing.
+    /// As [`Checked::new`], for indices with nulls. Null indices are not checked; their positions are missing. The
+    /// bitmap is not kept: for nulls in the result, give the call the same bitmap.
     ///
     /// ```
     /// use gather_core::{Bitmap, Checked, Gather, Nulls, OutOfBounds};
@@ -148,7 +163,8 @@ impl<'a, I: Position> Checked<'a, I> {
         let (layout, of) = (held.borrow(), X::Kind::index(dtype)?);
         let resolvers = X::Kind::resolvers(of).ok_or_else(not_compiled(OP, dtype, of))?;
         let checked = checked_axis(indices).map(|axis| axis.check(OP, n)).transpose()?;
-        let policy = if checked.is_some() { CheckedAxis::POLICY } else { policy };
+        let policy = if checked.is_some() { IndexPolicy::of_positions(true) } else { policy };
+        let valid = valid.filter(|valid| valid.len() != layout.len() || valid.has_nulls());
         // SAFETY: V1: values of the type `of` lie along the layout of the source.
         let ids = unsafe { Ids::new(indices.start(), layout, of) };
         let positions = match resolve(ids, resolvers, valid, (n, policy.lower()))? {
@@ -166,6 +182,23 @@ impl<'a, I: Position> Checked<'a, I> {
         debug_assert!(positions.iter().all(|position| (0..n as i64).contains(&position.widen())));
         let layout = of_list(&positions);
         Checked { positions: Held::Owned(positions, layout), axis: CheckedAxis { n, missing: false } }
+    }
+
+    /// The same positions without a borrow. Borrowed ones are copied, in one allocation.
+    ///
+    /// # Errors
+    /// [`Error::AllocationFailed`].
+    pub fn into_owned(self) -> Result<Checked<'static, I>, Error> {
+        let positions = match self.positions {
+            Held::Owned(positions, layout) => Held::Owned(positions, layout),
+            Held::Lent(view) => {
+                let mut own = memory::reserve(view.len())?;
+                // SAFETY: V1: the elements of the view, which `resolve` found contiguous. There is one or more.
+                own.extend_from_slice(unsafe { core::slice::from_raw_parts(view.origin(), view.len()) });
+                Held::Owned(own, view.layout().clone())
+            }
+        };
+        Ok(Checked { positions, axis: self.axis })
     }
 
     /// The positions, -1 for a missing one.
@@ -255,15 +288,20 @@ where
     if let Format::Checked(axis) = indices.reader(held.borrow()).format { Some(axis) } else { None }
 }
 
-/// Compares the axis of checked indices with the axis of a plan.
+/// Compares the axis of checked indices with the axis of a plan, after `layouts`, which compares the layouts.
 ///
 /// # Errors
-/// [`Error::CheckedAxisMismatch`].
+/// The errors of `layouts`, then [`Error::CheckedAxisMismatch`].
 #[inline(always)]
-pub(in crate::call) fn check_planned<X>(indices: &X, plan: &NestPlan) -> Result<(), Error>
+pub(in crate::call) fn check_planned<X, L>(
+    indices: &X,
+    plan: &NestPlan,
+    layouts: impl FnOnce() -> Result<L, Error>,
+) -> Result<(), Error>
 where
     X: Describe<Kind: IndexKind> + ?Sized,
 {
     let Some(checked) = checked_axis(indices) else { return Ok(()) };
-    plan.axes().iter().try_for_each(|axis| checked.check(plan.op(), axis.dim))
+    let same = plan.axes().iter().try_for_each(|axis| checked.check(plan.op(), axis.dim));
+    same.or_else(|error| layouts().and(Err(error)))
 }

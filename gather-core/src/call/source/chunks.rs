@@ -61,9 +61,9 @@ pub(in crate::call) struct Chunked<'s> {
 /// Results equal the call on one tensor that has all rows, to the bit. A plan runs on chunks of other lengths too, if
 /// their sum is the planned one; a plan for one chunk with rows runs on one.
 ///
-/// Cost: `chunks` allocates four lists of a few entries per chunk, and the scales of each chunk of blocks, and compares layouts and parameters once for all calls. A
-/// call finds the chunk of each index in constant time if chunks have equal lengths, else in a search of few of them;
-/// with one chunk, it is the call on the chunk itself.
+/// Cost: `chunks` allocates four lists of a few entries per chunk, and the scales of each chunk of blocks, and compares
+/// layouts and parameters once for all calls. A call finds the chunk of each index in constant time if chunks have
+/// equal lengths, else in a search of few of them; with one chunk, it is the call on the chunk itself.
 ///
 /// # Errors
 /// [`Error::NoChunks`]. Then for the first chunk that does not fit [`Error::InChunk`] with its number and
@@ -188,7 +188,8 @@ debug_by!(self: [K] ChunksView<'_, K> { dtype: self.one.dtype, shape: self.layou
 
 impl<K> ChunksView<'_, K> {
     /// The rows `rows[i]` of the chunks `sources[i]`, as [`Checked`] positions of the whole table: the `interleave` of
-    /// Arrow. Chunks without rows count too. Neither list has negative numbers.
+    /// Arrow. Chunks without rows count too, and a negative number names no row. The positions fit every other column
+    /// whose batches have the same lengths in the same order: calls compare only the number of all rows.
     ///
     /// Cost: one pass over both lists, and one allocation.
     ///
@@ -206,7 +207,8 @@ impl<K> ChunksView<'_, K> {
     ///
     /// # Errors
     /// [`Error::PairsMismatch`], [`Error::CheckedAxisTooLong`] if the number of all rows exceeds the greatest `I`,
-    /// [`Error::AllocationFailed`], then [`Error::PairOutOfRange`] for the first pair that names no row.
+    /// [`Error::AllocationFailed`], then [`Error::PairOutOfRange`] for the first pair that names no row, or has a
+    /// negative number.
     #[doc(alias("interleave", "take"))]
     pub fn pairs<I: Position, S: Index, R: Index>(
         &self,
@@ -234,8 +236,8 @@ impl<K> ChunksView<'_, K> {
 
 impl<K: ChunkKind + RowKind> ChunksView<'_, K> {
     /// Computes a [`RowFunction`](crate::RowFunction) of each row that [`Gather`](crate::Gather) names, as
-    /// [`View::rows`](crate::View::rows) does on one table. `Given::PerRow` has a value for each row of all chunks. Takes
-    /// the table: [`chunks`] makes another for other calls.
+    /// [`View::rows`](crate::View::rows) does on one table. `Given::PerRow` has a value for each row of all chunks.
+    /// Takes the table: [`chunks`] makes another for other calls.
     ///
     /// Cost: as [`View::rows`](crate::View::rows), plus copying or converting each row into a buffer in the first-level
     /// cache. A call allocates a buffer per thread: at most 4 KiB, or a longer row.

@@ -112,7 +112,8 @@ impl<T: Element> View<'_, T> {
     /// planned map.
     ///
     /// # Panics
-    /// If the map panics in a call. A view then holds a mix of results and previous contents, and a tensor is empty.
+    /// If the map panics in a call. A view then holds a mix of results and previous contents, and a tensor is empty, or
+    /// as before under [`Append`](crate::Append).
     ///
     /// # Examples
     /// Two rows of a table of bytes, with a scale for each row and one zero point:

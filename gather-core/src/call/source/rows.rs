@@ -132,7 +132,8 @@ impl<T: Element> View<'_, T> {
     /// [`Error::ParameterUnavailable`].
     ///
     /// # Panics
-    /// If the function panics in a call. Rows of a view then hold results, zeros or old contents; a tensor is empty.
+    /// If the function panics in a call. Rows of a view then hold results, zeros or old contents; a tensor is empty, or
+    /// as before under [`Append`](crate::Append).
     ///
     /// # Examples
     /// The scores of two rows of a table for a query:

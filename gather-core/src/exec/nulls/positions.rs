@@ -17,6 +17,7 @@ use crate::types::level::Available;
 use crate::types::policy::KernelPolicy;
 
 /// A type of positions: `i32`, or `i64` for axes beyond 32 bits.
+#[doc(hidden)]
 pub trait PositionType: Index {
     /// The position of an index that is null or out of range: -1.
     const MISSING: Self;

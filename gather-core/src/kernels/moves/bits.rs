@@ -10,7 +10,7 @@
 //! No load reads past the bitmap, for any positions.
 
 use core::marker::PhantomData;
-use core::ops::{BitAnd, BitOr, Neg, Not};
+use core::ops::{BitAnd, BitOr, Not};
 
 use crate::kernels::by_level::{ByLevel, by_level, level_pointers};
 use crate::kernels::level_fn::{LevelFn, Token};
@@ -67,10 +67,7 @@ const LANES: usize = 32;
 /// [`BitFns::mark_nulls`].
 struct MarkNulls<I>(PhantomData<I>);
 
-impl<I> LevelFn for MarkNulls<I>
-where
-    I: Index + From<bool> + Neg<Output = I> + Not<Output = I> + BitAnd<Output = I> + BitOr<Output = I>,
-{
+impl<I: Index + Not<Output = I> + BitAnd<Output = I> + BitOr<Output = I>> LevelFn for MarkNulls<I> {
     type Args<'a> = (&'a mut [I], Bitmap<'a>);
     type Output = bool;
 

@@ -4,7 +4,7 @@
 use gather_core::__private_0_1_0::{DType, Element};
 use gather_core::{
     Destination, Float, GatherKind, Index, IndexAttributes, IndexKind, IndexType, Kind, Output, Params, PlanBags,
-    Reduces, RowParam, RowParams, Source, Typing,
+    Position, Reduces, RowParam, RowParams, Source, Typing, UniqueId,
 };
 
 #[derive(Clone, Copy)]
@@ -37,5 +37,7 @@ impl IndexAttributes for Mine {}
 impl Typing for Other {}
 impl Float for Mine {}
 impl Output<f32> for Mine {}
+impl Position for Mine {}
+impl UniqueId for Mine {}
 
 fn main() {}

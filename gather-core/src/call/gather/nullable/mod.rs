@@ -13,6 +13,7 @@ use crate::call::gather::GatherOperator;
 use crate::call::gather::kinds::{self, GatheredBy, Outputs, with_operands};
 use crate::call::gather::nullable::call::{Call, Facts, OnceFns, Runs};
 pub use crate::call::gather::nullable::plan::NullablePlan;
+pub(super) use crate::call::gather::nullable::sizes::ByPosition;
 use crate::call::source::kind::{IndexKind, Kind};
 use crate::call::source::{Describe, Source, TensorOf};
 use crate::exec::Operands;
@@ -95,16 +96,18 @@ impl<A: IndexAttributes> Nullable<A> {
     /// Runs the operator into a fresh tensor, and into a fresh bitmap if a value is null.
     ///
     /// Cost: as [`GatherOperator::run`], plus two passes on the calling thread. One writes a position of 4 bytes per
-    /// index (8 bytes for an axis longer than `i32::MAX`), one visits the bits of the result. Without nulls, the cost
-    /// is [`GatherOperator::run`] plus a search of the bitmaps. A bitmap of data with more bits than indices is not
+    /// index (8 bytes for an axis longer than `i32::MAX`), one visits the bits of the result. `Checked<i32>` indices
+    /// are positions, which are copied if an index is null, else read in place. Without nulls, the cost is
+    /// [`GatherOperator::run`] plus a search of the bitmaps. A bitmap of data with more bits than indices is not
     /// searched, and costs both passes. Allocates the bitmap, and the positions of more than 512 indices.
     ///
     /// # Errors
     /// [`Error::NotAnIndexType`] and [`Error::UnknownDType`] for types known at run time; without the feature
-    /// `registry`, [`Error::KernelsNotCompiled`]. Errors of attributes and shapes, [`Error::TooManyElements`],
-    /// [`Error::BitmapLengthMismatch`] for indices, [`Error::BitmapPerElement`] and [`Error::BitmapLengthMismatch`]
-    /// for data, [`Error::LevelUnavailable`], [`Error::AllocationFailed`], [`Error::IndexOutOfRange`] for the first
-    /// valid index out of range in row-major order, then errors of [`GatherOperator::run`] under [`OutOfBounds::Zero`].
+    /// `registry`, [`Error::KernelsNotCompiled`]. Errors of [checked indices](crate::Checked#errors), attributes and
+    /// shapes, [`Error::TooManyElements`], [`Error::BitmapLengthMismatch`] for indices, [`Error::BitmapPerElement`] and
+    /// [`Error::BitmapLengthMismatch`] for data, [`Error::LevelUnavailable`], [`Error::AllocationFailed`],
+    /// [`Error::IndexOutOfRange`] for the first valid index out of range in row-major order, then errors of
+    /// [`GatherOperator::run`] under [`OutOfBounds::Zero`].
     ///
     /// # Panics
     /// If a map or a row function panics.
@@ -164,7 +167,8 @@ impl<A: IndexAttributes> Nullable<A> {
         X: Source<Kind: IndexKind> + ?Sized,
         O: Output<<S::Kind as Kind>::Out>,
     {
-        let op = self.gather.erased_for(|| data.held(), indices, false)?;
+        let mut checked = None;
+        let op = self.gather.erased_for(indices, false, &mut checked);
         with_operands(data, indices, out, |reader, operands| {
             kinds::check_data::<S::Kind>(&op, reader)?;
             let facts = Facts::of::<X::Kind>(&op, reader.dtype, operands.indices().1)?;
@@ -210,7 +214,8 @@ impl<A: IndexAttributes> Nullable<A> {
         S: Describe<Kind: GatheredBy<A>> + ?Sized,
         X: Describe<Kind: IndexKind> + ?Sized,
     {
-        let (index, op) = (X::Kind::index(indices.dtype())?, self.gather.erased_for(|| data.held(), indices, true)?);
+        let (index, mut checked) = (X::Kind::index(indices.dtype())?, None);
+        let op = self.gather.erased_for(indices, true, &mut checked);
         let (held, ids) = (data.held(), indices.held());
         NullablePlan::new(op, &data.reader(held.borrow()), (ids.borrow(), index), outputs)
     }

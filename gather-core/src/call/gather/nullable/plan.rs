@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+use core::borrow::Borrow;
 use core::marker::PhantomData;
 
 use crate::call::gather::ErasedGather;
@@ -129,11 +130,11 @@ impl<K: GatherKind, I: IndexKind> NullablePlan<K, I> {
     /// Runs the plan into a fresh tensor, and a fresh bitmap as [`Nullable::run`](crate::Nullable::run) does.
     ///
     /// # Errors
-    /// [`Error::DTypeMismatch`] for types known at run time, [`Error::PlanMismatch`], [`Error::BitmapLengthMismatch`]
-    /// for indices, [`Error::BitmapPerElement`] and [`Error::BitmapLengthMismatch`] for data,
-    /// [`Error::TooManyElements`] of a plan for any count, [`Error::AllocationFailed`], [`Error::IndexOutOfRange`] for
-    /// a valid index, then errors of the source adaptor's arguments, and [`Error::PlanMismatch`] for a row function of
-    /// another length.
+    /// [`Error::DTypeMismatch`] for types known at run time, [`Error::PlanMismatch`], [`Error::CheckedAxisMismatch`],
+    /// [`Error::BitmapLengthMismatch`] for indices, [`Error::BitmapPerElement`] and [`Error::BitmapLengthMismatch`] for
+    /// data, [`Error::TooManyElements`] of a plan for any count, [`Error::AllocationFailed`],
+    /// [`Error::IndexOutOfRange`] for a valid index, then errors of the source adaptor's arguments, and
+    /// [`Error::PlanMismatch`] for a row function of another length.
     ///
     /// # Panics
     /// If a map or a row function panics.
@@ -199,7 +200,8 @@ impl<K: GatherKind, I: IndexKind> NullablePlan<K, I> {
         let NullablePlanned { facts, ref plan, .. } = self.planned;
         K::Out::check(plan.dtype, data.dtype())?;
         I::Out::check(plan.index.dtype(), indices.dtype())?;
-        check_planned(indices, plan.planned.plan())?;
+        let layouts = || plan.planned.check_inputs(data.held().borrow(), indices.held().borrow());
+        check_planned(indices, plan.planned.plan(), layouts)?;
         with_operands(data, indices, out, |reader, operands| {
             let runs = Runs::Planned(&self.planned, kinds::run_plan::<K>);
             run(&Call { facts, nulls, reader, runs }, operands)

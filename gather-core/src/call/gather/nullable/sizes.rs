@@ -7,6 +7,7 @@ use smallvec::SmallVec;
 use crate::call::Sealed;
 use crate::call::attributes::IndexAttributes;
 use crate::call::gather::ErasedGather;
+use crate::call::source::checked::CheckedAxis;
 use crate::plan::{Axis, IndexLowered, LeadingAxes};
 use crate::tensor::layout::{Layout, Shape};
 use crate::types::error::Error;
@@ -84,13 +85,29 @@ pub(super) fn is_wide(lowered: &IndexLowered) -> bool {
 }
 
 /// An operator that reads positions in place of indices.
-pub(super) struct ByPosition<'a> {
+pub(in crate::call::gather) struct ByPosition<'a> {
     attributes: &'a dyn IndexAttributes,
+    /// The axis of checked indices, which is compared with the axis of data.
+    checked: Option<CheckedAxis>,
     /// Whether tuples have no components. Each tuple still has a position: 0, or missing if the tuple is null.
     empty_tuples: bool,
 }
 
 impl<'a> ByPosition<'a> {
+    /// The operator by checked indices.
+    pub(in crate::call::gather) fn checked(attributes: &'a dyn IndexAttributes, axis: CheckedAxis) -> Self {
+        ByPosition { attributes, checked: Some(axis), empty_tuples: false }
+    }
+
+    /// Compares the axis of checked indices with the axis of data.
+    ///
+    /// # Errors
+    /// [`Error::CheckedTuples`], [`Error::AxisOutOfRange`], then [`Error::CheckedAxisMismatch`].
+    fn check(&self, data: &Layout) -> Result<(), Error> {
+        let Some(axis) = self.checked else { return Ok(()) };
+        axis.check(self.op(), self.attributes.axis_size(data)?)
+    }
+
     /// The operator, and the layout of the positions: all positions of a component come before the next component's.
     pub(super) fn new(attributes: &'a dyn IndexAttributes, sizes: &'a NullableSizes) -> Result<(Self, Layout), Error> {
         let (shape, lead) = (sizes.numbers.shape(), sizes.lead);
@@ -107,7 +124,7 @@ impl<'a> ByPosition<'a> {
                 Layout::strided(shape, &steps)?
             }
         };
-        Ok((ByPosition { attributes, empty_tuples }, layout))
+        Ok((ByPosition { attributes, checked: None, empty_tuples }, layout))
     }
 
     /// The call of `op` by positions. Positions may be missing if `missing`; all others are in range.
@@ -124,7 +141,8 @@ impl IndexAttributes for ByPosition<'_> {
     }
 
     fn leading_axes(&self, data: &Layout, indices: &Layout) -> Option<LeadingAxes> {
-        self.attributes.leading_axes(data, indices).filter(|_| !self.empty_tuples)
+        self.check(data).ok().filter(|()| !self.empty_tuples)?;
+        self.attributes.leading_axes(data, indices)
     }
 
     fn dims_before_row(&self, data: &Layout) -> Result<usize, Error> {
@@ -132,6 +150,7 @@ impl IndexAttributes for ByPosition<'_> {
     }
 
     fn lower(&self, data: &Layout, indices: &Layout, lowered: &mut IndexLowered) -> Result<(), Error> {
+        self.check(data)?;
         if !self.empty_tuples {
             return self.attributes.lower(data, indices, lowered);
         }

@@ -33,6 +33,7 @@ pub(super) const OPERATORS: &[(&str, Door)] = &[
     ("BatchToSpace::tensorflow", Test("plans_and_slices::a_preset_of_blocks")),
     ("BlocksView::zero_points", Test("tables::block_quantized_data")),
     ("ChunksSpec::rows", Test("chunks::maps_blocks_fused_rows_and_row_functions")),
+    ("Checked::into_owned", Test("columns::checked_indices_through_every_operator")),
     ("Checked::n", Test("columns::checked_indices_through_every_operator")),
     ("Checked::new", Test("columns::checked_indices_through_every_operator")),
     ("Checked::positions", Test("columns::checked_indices_through_every_operator")),

@@ -132,6 +132,7 @@ pub(super) const TYPES: &[(&str, Door)] = &[
     ("Tensor::view", Test("tensors::views_and_tensors_of_any_type")),
     ("Tensor::view_mut", Test("tensors::views_and_tensors_of_any_type")),
     ("Unique::ids", Test("columns::unique_ids")),
+    ("Unique::into_ids", Test("columns::unique_ids")),
     ("Unique::inverse", Test("columns::unique_ids")),
     ("Unique::new", Test("columns::unique_ids")),
     ("Validity::as_bytes", Test("nulls::an_axis_without_elements_and_one_beyond_32_bits")),
