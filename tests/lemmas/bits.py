@@ -65,8 +65,8 @@ FINISH = rust("tensor/bitmap.rs", """
 """)
 
 MARK = rust("kernels/moves/bits.rs", """
-    let mut mark = |position: &mut I, valid: bool| {
-        let mask = -I::from(valid);
+    let mut mark = |position: &mut I, word: u32, lane: usize| {
+        let mask = I::truncated(i64::from((word << (LANES - 1 - lane)) as i32 >> 31));
         signs = signs | (*position & mask);
         *position = *position | !mask;
     };
@@ -178,11 +178,15 @@ def room_of_a_writer(twin):
 @lemma(MARK)
 def marked_nulls(twin):
     """A null's position is -1, another stays, and its sign is kept; twin: the mask is that of nulls."""
+    word, lane = z3.BitVecs("word lane", 32)
+    valid = z3.LShR(word, lane) & 1 == 1
+    of_lane = (word << (31 - lane)) >> 31
     for bits in (32, 64):
-        position, valid = z3.BitVec("position", bits), z3.Bool("valid")
-        mask = z3.If(z3.Not(valid) if twin else valid, z3.BitVecVal(-1, bits), z3.BitVecVal(0, bits))
+        position = z3.BitVec("position", bits)
+        mask = z3.SignExt(bits - 32, ~of_lane if twin else of_lane)
         stays = (position | ~mask) == z3.If(valid, position, z3.BitVecVal(-1, bits))
-        yield f"{bits} bits", [], z3.And(stays, (position & mask < 0) == z3.And(valid, position < 0))
+        kept = (position & mask < 0) == z3.And(valid, position < 0)
+        yield f"{bits} bits", [z3.ULT(lane, 32)], z3.And(stays, kept)
 
 
 @lemma(LOOK_UP, LOOK_UP_LANE, LOOK_UP_BIT)
