@@ -165,7 +165,7 @@ mod linux {
             let [mut some, mut all] = [(); 2].map(|()| Residency::new(shards.iter().map(|shard| &shard.map[..])));
             plan.will_need_in(&table, &ids, &mut some);
             std::hint::black_box(shards.iter().flat_map(|shard| &shard.map[..]).fold(0, |sum, byte| sum ^ byte));
-            if !all.look() || all.count().0 != all.count().1 {
+            if !all.look() || all.stats().known_bytes != all.stats().file_bytes {
                 return Err("pages leave memory while they are read".into());
             }
             let calls = (200_000 / count).max(3);
