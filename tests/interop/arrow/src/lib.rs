@@ -96,17 +96,28 @@ fn record_batch(batches: &[&RecordBatch], rows: &Rows<'_>) -> Result<RecordBatch
     }
     let columns = (0..first.num_columns()).map(|column| {
         let arrays: Vec<&dyn Array> = batches.iter().map(|batch| &**batch.column(column)).collect();
-        take(&arrays, rows)
+        take_rows(&arrays, rows)
     });
     let options = RecordBatchOptions::new().with_row_count(Some(rows.len()));
     RecordBatch::try_new_with_options(first.schema(), columns.collect::<Result<_, _>>()?, &options)
+}
+
+/// Values of an array: `arrow_select::take::take`.
+///
+/// # Errors
+/// As for [`Rows::new`], and arrays of other types.
+pub fn take<I>(values: &dyn Array, indices: &PrimitiveArray<I>) -> Result<ArrayRef, ArrowError>
+where
+    I: ArrowPrimitiveType<Native: Index>,
+{
+    take_rows(&[values], &Rows::new(indices, values.len())?)
 }
 
 /// Rows of a column, whose arrays of one type follow each other.
 ///
 /// # Errors
 /// Types of columns that are not supported, and arrays of other lengths than the rows were checked for.
-pub fn take(arrays: &[&dyn Array], rows: &Rows<'_>) -> Result<ArrayRef, ArrowError> {
+pub fn take_rows(arrays: &[&dyn Array], rows: &Rows<'_>) -> Result<ArrayRef, ArrowError> {
     let first = arrays.first().ok_or_else(|| ArrowError::InvalidArgumentError("no array".into()))?;
     let of = first.data_type();
     let data = match of {

@@ -75,8 +75,7 @@ fn values<T: ArrowPrimitiveType>(of: &str, len: usize, dim: usize, value: impl F
         let (values, ids) = (array::<T>(dim, null_values, 3, &value), ids(len, null_ids, dim));
         let with = |what, some| if some { what } else { "" };
         let name = format!("{len} of {dim} {of}{}{}", with(", null values", null_values), with(", null ids", null_ids));
-        let ours =
-            || Rows::new(&ids, dim).and_then(|rows| gather_arrow::take(&[&values], &rows)).expect("ids in range");
+        let ours = || gather_arrow::take(&values, &ids).expect("ids in range");
         compare(len, &name, ours, || take(&values, &ids, None).expect("ids in range"));
     }
 }
@@ -117,7 +116,7 @@ fn take_batches(dim: usize, some: bool) -> Result<(), ArrowError> {
     compare(
         dim,
         &format!("{dim} of a dictionary, by checked ids{nulls}"),
-        || gather_arrow::take(&[&words], &rows).expect("rows"),
+        || gather_arrow::take_rows(&[&words], &rows).expect("rows"),
         || take(&words, &ids, None).expect("ids in range"),
     );
     Ok(())
@@ -195,8 +194,7 @@ fn main() -> Result<(), ArrowError> {
     for (size, null_lists, null_values) in [(16, true, false), (64, true, false), (3, true, true), (5, false, true)] {
         let (lists, ids) = (lists(10_000, size, null_lists, null_values), ids(4096, true, 10_000));
         let inside = if null_values { " with nulls inside" } else { "" };
-        let ours =
-            || Rows::new(&ids, 10_000).and_then(|rows| gather_arrow::take(&[&lists], &rows)).expect("ids in range");
+        let ours = || gather_arrow::take(&lists, &ids).expect("ids in range");
         compare(4096 * size, &format!("4096 of 10000 lists of {size} f32{inside}"), ours, || {
             take(&lists, &ids, None).expect("ids in range")
         });
@@ -211,9 +209,9 @@ fn main() -> Result<(), ArrowError> {
 
     let few = array::<Int32Type>(5, true, 1, |bits| bits as i32);
     let (beyond, none) = (UInt32Array::from(vec![1, 5]), UInt32Array::from(vec![None, Some(2)]));
-    let refused = Rows::new(&beyond, 5).err().expect("there are five values");
+    let refused = gather_arrow::take(&few, &beyond).expect_err("there are five values");
     println!("an id out of range: {refused}");
-    let taken = gather_arrow::take(&[&few], &Rows::new(&none, 5)?)?;
+    let taken = gather_arrow::take(&few, &none)?;
     assert!(taken.is_null(0) && taken.len() == 2);
     let five = batch(vec![Arc::new(few)]);
     let refused = gather_arrow::interleave_record_batch(&[&five, &five], &[1, 2], &[4, 0]).expect_err("two batches");
