@@ -270,7 +270,8 @@ fn pages_of_a_file_come_into_memory() {
         assert!(plan.run(&table, &ids).unwrap().as_slice().iter().all(|&byte| byte == 7));
         requested += plan.will_need_in(&table, &ids, &mut residency).bytes;
     }
-    assert_eq!(requested, told.bytes);
+    // More than once if other tests have faults.
+    assert!(requested >= told.bytes && requested.is_multiple_of(told.bytes), "{requested} of {}", told.bytes);
 }
 
 /// Pages of a file stay below a budget, in both forms, and rows are as they were.
@@ -314,7 +315,9 @@ fn pages_of_a_file_stay_below_a_budget() {
         let stats = residency.stats();
         assert_eq!(stats.is_bounded, Some(true), "{stats:?}");
         assert!(stats.requested_bytes > 20 * stats.known_bytes as u64 && stats.given_back_bytes > 0, "{stats:?}");
-        assert!(most <= BUDGET + BUDGET / 10, "{most} pages");
+        // Linux gives back no page that waits in a list of another processor, of 31 pages at most.
+        let waiting = 31 * std::thread::available_parallelism().map_or(1, usize::from);
+        assert!(most <= BUDGET + BUDGET / 10 + waiting, "{most} pages");
 
         // All pages at once, then few: the first call is beyond the budget.
         let all: Vec<u32> = (0..rows as u32).collect();
