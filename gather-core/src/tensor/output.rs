@@ -96,17 +96,17 @@ pub enum Target<'a> {
 
 /// A tensor that takes the shape of a result.
 pub trait Resize {
-    /// Removes all elements, and returns aligned memory for `len` new ones of a shape, valid until the next call of a
-    /// method. [`Append`] keeps its elements.
+    /// Returns aligned memory for `len` new elements of a shape, valid until the next call of a method. A tensor loses
+    /// its elements; [`Append`] keeps them.
     ///
     /// # Errors
     /// [`Error::AllocationFailed`]; then the tensor is empty. Of [`Append`] also errors of the shape.
-    fn clear(&mut self, shape: &[usize], len: usize) -> Result<*mut u8, Error>;
+    fn allocate(&mut self, shape: &[usize], len: usize) -> Result<*mut u8, Error>;
 
-    /// Takes over the elements in the memory that [`Resize::clear`] returned.
+    /// Takes over the elements in the memory that [`Resize::allocate`] returned.
     ///
     /// # Safety
-    /// [`Resize::clear`] was called last, for `len` elements, all initialised since. The shape has `len` elements.
+    /// [`Resize::allocate`] was called last, for `len` elements, all initialised since. The shape has `len` elements.
     unsafe fn assume_init(&mut self, shape: &[usize], len: usize);
 }
 
@@ -171,8 +171,8 @@ impl dyn Resize + '_ {
         write: impl FnOnce(*mut u8) -> Result<(), Error>,
     ) -> Result<(), Error> {
         debug_assert_eq!(Shape::checked_len(shape).ok(), Some(len));
-        write(self.clear(shape, len)?)?;
-        // SAFETY: `clear` gave memory for `len` elements, which `write` initialised by the caller's contract.
+        write(self.allocate(shape, len)?)?;
+        // SAFETY: `allocate` gave memory for `len` elements, which `write` initialised by the caller's contract.
         unsafe { self.assume_init(shape, len) };
         Ok(())
     }
@@ -235,7 +235,7 @@ impl Output<Dyn> for DynTensor {}
 impl DynOutput for DynTensor {}
 
 impl<T: Copy> Resize for Tensor<T> {
-    fn clear(&mut self, _: &[usize], len: usize) -> Result<*mut u8, Error> {
+    fn allocate(&mut self, _: &[usize], len: usize) -> Result<*mut u8, Error> {
         let (values, shape) = self.parts_mut();
         values.clear();
         shape.assign(&[0]);
@@ -250,7 +250,7 @@ impl<T: Copy> Resize for Tensor<T> {
     unsafe fn assume_init(&mut self, shape: &[usize], len: usize) {
         let (values, own) = self.parts_mut();
         debug_assert!(len <= values.capacity());
-        // SAFETY: by the caller's contract `clear` gave capacity for `len` elements, all initialised since.
+        // SAFETY: by the caller's contract `allocate` gave capacity for `len` elements, all initialised since.
         unsafe { values.set_len(len) };
         own.assign(shape);
     }
@@ -260,8 +260,8 @@ impl<T: Copy> Resize for Tensor<T> {
 ///
 /// A vector takes results of any shape, in row-major order. A tensor takes results of its rank whose other sizes equal
 /// its own. A tensor of shape `[0]`, the shape of `Tensor::default()`, takes any result, also one of another rank after
-/// results of shape `[0]`. Memory grows at most once in a call, as by `Vec::reserve`. After an error
-/// or a panic the contents are unchanged.
+/// results of shape `[0]`. Memory grows at most once in a call, as by `Vec::reserve`. After an error or a panic the
+/// contents are unchanged.
 ///
 /// # Errors
 /// Of calls into a tensor: [`Error::AppendMismatch`] for another rank or other rows, and [`Error::TooManyElements`] for
@@ -298,19 +298,19 @@ fn behind<T>(values: &mut Vec<T>, len: usize) -> Result<*mut u8, Error> {
 }
 
 impl<T: Copy> Resize for Append<'_, Vec<T>> {
-    fn clear(&mut self, _: &[usize], len: usize) -> Result<*mut u8, Error> {
+    fn allocate(&mut self, _: &[usize], len: usize) -> Result<*mut u8, Error> {
         behind(self.0, len)
     }
 
     unsafe fn assume_init(&mut self, _: &[usize], len: usize) {
         debug_assert!(len <= self.0.capacity() - self.0.len());
-        // SAFETY: by the caller's contract `clear` gave capacity for `len` more elements, all initialised since.
+        // SAFETY: by the caller's contract `allocate` gave capacity for `len` more elements, all initialised since.
         unsafe { self.0.set_len(self.0.len() + len) };
     }
 }
 
 impl<T: Copy> Resize for Append<'_, Tensor<T>> {
-    fn clear(&mut self, shape: &[usize], len: usize) -> Result<*mut u8, Error> {
+    fn allocate(&mut self, shape: &[usize], len: usize) -> Result<*mut u8, Error> {
         let (values, own) = self.0.parts_mut();
         let is_new = own[..] == [0];
         if !is_new && (own.is_empty() || shape.is_empty() || own[1..] != shape[1..]) {

@@ -359,12 +359,12 @@ pub(super) unsafe fn run(
         Target::Fixed(start, _) => (start, None),
         Target::Resized(out) => {
             let layout = fresh.expect("the layout of fresh memory");
-            (out.clear(layout.shape(), layout.len())?, Some((out, layout)))
+            (out.allocate(layout.shape(), layout.len())?, Some((out, layout)))
         }
     };
     exec::run_bags(call(start))?;
     if let Some((out, layout)) = resized {
-        // SAFETY: `clear` was called for `layout.len()` elements; the run, which returned `Ok`, wrote them all (X3).
+        // SAFETY: `allocate` was called for `layout.len()` elements; the run, which returned `Ok`, wrote them all (X3).
         unsafe { out.assume_init(layout.shape(), layout.len()) };
     }
     Ok(())

@@ -88,10 +88,10 @@ impl<'a> ScatterOperands<'a> {
         let (Some(layout), Target::Resized(tensor)) = (self.original(), &mut self.out) else {
             unreachable!("an output that is not fixed becomes a copy");
         };
-        let start = tensor.clear(layout.shape(), layout.len())?;
+        let start = tensor.allocate(layout.shape(), layout.len())?;
         run(self, start)?;
         if let Target::Resized(tensor) = &mut self.out {
-            // SAFETY: `clear` gave memory for `layout.len()` elements; `run`, which succeeded, copied the original.
+            // SAFETY: `allocate` gave memory for `layout.len()` elements; `run`, which succeeded, copied the original.
             unsafe { tensor.assume_init(layout.shape(), layout.len()) };
         }
         Ok(())

@@ -196,7 +196,7 @@ impl<T: Element> From<Tensor<T>> for DynTensor {
 }
 
 impl Resize for DynTensor {
-    fn clear(&mut self, _: &[usize], len: usize) -> Result<*mut u8, Error> {
+    fn allocate(&mut self, _: &[usize], len: usize) -> Result<*mut u8, Error> {
         self.layout = no_elements();
         let (size, align) = (self.dtype.size(), self.dtype.align());
         let bytes = len.saturating_mul(size);

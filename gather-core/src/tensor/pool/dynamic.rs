@@ -74,18 +74,18 @@ impl Drop for DynPooled {
 }
 
 impl Resize for DynPooled {
-    fn clear(&mut self, shape: &[usize], len: usize) -> Result<*mut u8, Error> {
+    fn allocate(&mut self, shape: &[usize], len: usize) -> Result<*mut u8, Error> {
         let dtype = self.tensor.dtype();
         let bytes = len.saturating_mul(dtype.size());
         if self.tensor.capacity() < bytes {
             self.release();
             self.tensor.give_memory(self.pool.take(bytes, dtype.align())?);
         }
-        self.tensor.clear(shape, len)
+        self.tensor.allocate(shape, len)
     }
 
     unsafe fn assume_init(&mut self, shape: &[usize], len: usize) {
-        // SAFETY: by the caller's contract `clear` was called last; it called the tensor's `clear` for `len` elements.
+        // SAFETY: by the caller's contract `allocate` was called last; it called the tensor's `allocate` for `len` elements.
         unsafe { self.tensor.assume_init(shape, len) }
     }
 }
