@@ -213,7 +213,7 @@ fn task(options: Options) -> Result<Task, String> {
             let (batches, rows) = (options.batches.unwrap_or(1000), options.batch.unwrap_or(256));
             Ok(Task::Budget(folder, tensor, Batches { budget, batches, rows, rounds: options.rounds.unwrap_or(1) }))
         }
-        _ => Err("one of --make FOLDER, and FOLDER with --rows, --compare or --budget".into()),
+        _ => Err("give --make FOLDER, or FOLDER with --rows, --compare or --budget".into()),
     }
 }
 
