@@ -236,8 +236,8 @@ pub use crate::kernels::registry::{KernelKey, Registry};
 pub use crate::ops::{
     BatchToSpace, BatchToSpaceAttributes, DepthToSpace, DepthToSpaceAttributes, Gather, GatherAttributes,
     GatherElements, GatherElementsAttributes, GatherNd, GatherNdAttributes, SpaceToBatch, SpaceToBatchAttributes,
-    SpaceToDepth, SpaceToDepthAttributes, Unique, UniqueId, batch_to_space, depth_to_space, gather, gather_elements,
-    gather_nd, rows, rows_into, space_to_batch, space_to_depth,
+    SpaceToDepth, SpaceToDepthAttributes, Unique, UniqueId, batch_to_space, depth_to_space, gather, gather_bits,
+    gather_elements, gather_nd, rows, rows_into, space_to_batch, space_to_depth,
 };
 #[cfg(feature = "scatter")]
 pub use crate::ops::{

@@ -2,6 +2,7 @@
 
 mod audit;
 mod bags_sources;
+mod bits;
 mod chains;
 mod checked;
 mod chunks;

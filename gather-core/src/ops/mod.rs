@@ -43,6 +43,7 @@ macro_rules! attribute {
 }
 
 mod batch_to_space;
+mod bits;
 mod blocks;
 mod depth;
 #[cfg(feature = "bags")]
@@ -58,6 +59,7 @@ mod space_to_batch;
 mod unique;
 
 pub use batch_to_space::{BatchToSpace, BatchToSpaceAttributes, batch_to_space};
+pub use bits::gather_bits;
 pub use depth::{
     DepthToSpace, DepthToSpaceAttributes, SpaceToDepth, SpaceToDepthAttributes, depth_to_space, space_to_depth,
 };

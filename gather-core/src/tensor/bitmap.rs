@@ -104,7 +104,6 @@ impl<'a> Bitmap<'a> {
     }
 
     /// The bytes from the byte of bit `at` on, and the position of the bit in it.
-    #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     pub(crate) fn bytes_from(&self, at: usize) -> (&'a [u8], usize) {
         debug_assert!(at < self.len, "bit {at} of {}", self.len);
@@ -121,7 +120,8 @@ impl<'a> Bitmap<'a> {
             Some(bytes) => u64::from_le_bytes(*bytes),
             None => self.bytes.iter().skip(first).rev().fold(0, |word, &byte| word << 8 | u64::from(byte)),
         };
-        let high = if shift == 0 { 0 } else { u64::from(*self.bytes.get(first + 8).unwrap_or(&0)) << (WORD - shift) };
+        // Two shifts, so that no branch depends on `shift`, which may be 0.
+        let high = u64::from(*self.bytes.get(first + 8).unwrap_or(&0)) << (WORD - 1 - shift) << 1;
         (low >> shift | high) & first_bits(n)
     }
 

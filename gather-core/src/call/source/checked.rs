@@ -162,18 +162,26 @@ impl<'a, I: Position> Checked<'a, I> {
         let (held, dtype) = (indices.held(), indices.dtype());
         let (layout, of) = (held.borrow(), X::Kind::index(dtype)?);
         let resolvers = X::Kind::resolvers(of).ok_or_else(not_compiled(OP, dtype, of))?;
-        let checked = checked_axis(indices).map(|axis| axis.check(OP, n)).transpose()?;
+        let checked = checked_axis(indices);
+        checked.map_or(Ok(()), |axis| axis.check(OP, n))?;
         let policy = if checked.is_some() { IndexPolicy::of_positions(true) } else { policy };
         let valid = valid.filter(|valid| valid.len() != layout.len() || valid.has_nulls());
         // SAFETY: V1: values of the type `of` lie along the layout of the source.
         let ids = unsafe { Ids::new(indices.start(), layout, of) };
-        let positions = match resolve(ids, resolvers, valid, (n, policy.lower()))? {
-            Some((positions, layout)) => Held::Owned(positions, layout),
-            // SAFETY: the source is borrowed for `'a`, so that its indices may be read. `resolve` found them aligned,
-            // and of the size of `I`.
-            None => Held::Lent(unsafe { View::from_raw_parts(indices.start().cast(), layout.clone()) }),
+        // Checked positions are row-major values of their type.
+        let same = checked.filter(|_| of == I::TYPE && valid.is_none() && !layout.is_empty());
+        let resolved = if same.is_some() { None } else { resolve(ids, resolvers, valid, (n, policy.lower()))? };
+        let (positions, missing) = match resolved {
+            Some((positions, layout)) => (Held::Owned(positions, layout), valid.is_some() || policy.lower().fills()),
+            // SAFETY: the source is borrowed for `'a`, so that its indices may be read. They are values of `I`, or
+            // `resolve` found them aligned, and of the size of `I`.
+            None => unsafe {
+                (
+                    Held::Lent(View::from_raw_parts(indices.start().cast(), layout.clone())),
+                    same.is_some_and(|axis| axis.missing),
+                )
+            },
         };
-        let missing = matches!(positions, Held::Owned(..)) && (valid.is_some() || policy.lower().fills());
         Ok(Checked { positions, axis: CheckedAxis { n, missing } })
     }
 
@@ -189,16 +197,21 @@ impl<'a, I: Position> Checked<'a, I> {
     /// # Errors
     /// [`Error::AllocationFailed`].
     pub fn into_owned(self) -> Result<Checked<'static, I>, Error> {
-        let positions = match self.positions {
-            Held::Owned(positions, layout) => Held::Owned(positions, layout),
-            Held::Lent(view) => {
-                let mut own = memory::reserve(view.len())?;
-                // SAFETY: V1: the elements of the view, which `resolve` found contiguous. There is one or more.
-                own.extend_from_slice(unsafe { core::slice::from_raw_parts(view.origin(), view.len()) });
-                Held::Owned(own, view.layout().clone())
-            }
-        };
-        Ok(Checked { positions, axis: self.axis })
+        if let Held::Owned(positions, layout) = self.positions {
+            return Ok(Checked { positions: Held::Owned(positions, layout), axis: self.axis });
+        }
+        let mut own = memory::reserve(self.as_slice().len())?;
+        own.extend_from_slice(self.as_slice());
+        Ok(Checked { positions: Held::Owned(own, self.layout().clone()), axis: self.axis })
+    }
+
+    /// The positions in row-major order.
+    pub(crate) fn as_slice(&self) -> &[I] {
+        match &self.positions {
+            Held::Owned(positions, _) => positions,
+            // SAFETY: V1: the elements of the view, which `of` found contiguous. There is one or more.
+            Held::Lent(view) => unsafe { core::slice::from_raw_parts(view.origin(), view.len()) },
+        }
     }
 
     /// The positions, -1 for a missing one.
@@ -226,6 +239,23 @@ impl<I> Checked<'_, I> {
 }
 
 debug_by!(self: [I] Checked<'_, I> { n: self.axis.n, shape: self.layout().shape() });
+
+/// Runs an expression of `$ids`, as [`Checked`] positions along an axis of size `$n`: of type `i32` if these count it.
+///
+/// # Errors
+/// Returns the errors of [`Checked::new`] under [`OutOfBounds::Error`](crate::OutOfBounds), then the errors of `$run`.
+macro_rules! by_positions {
+    ($ids:expr, $n:expr, |$checked:ident| $run:expr) => {
+        if i32::try_from($n).is_ok() {
+            let $checked = Checked::<i32>::new($ids, $n, crate::OutOfBounds::Error)?;
+            $run
+        } else {
+            let $checked = Checked::<i64>::new($ids, $n, crate::OutOfBounds::Error)?;
+            $run
+        }
+    };
+}
+pub(crate) use by_positions;
 
 const OP: Op = Op::Gather;
 

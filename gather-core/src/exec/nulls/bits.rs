@@ -91,7 +91,9 @@ impl<P: PositionType> RowsOfBits<'_, P> {
                 None => first_bits(n),
             },
             ([axis], 1) if inner.data == 0 && axis.data == 1 => {
-                (self.look_up)((&self.bits, bit as usize, &self.positions[number as usize..][..n]))
+                let [bits, missing] =
+                    (self.look_up)((&self.bits, bit as usize, &self.positions[number as usize..][..n]));
+                bits | missing
             }
             ([axis], 1) => {
                 let positions = &self.positions[number as usize..][..n];

@@ -3,8 +3,8 @@
 //! ```text
 //! for each eight positions:
 //!     load the four bytes that hold each bit     (one by one: `loads.rs`)
-//!     shift each bit to the sign of its lane     (or the sign of the position: a missing index gives 1)
-//!     collect the signs
+//!     shift each bit to the sign of its lane
+//!     collect the signs, and the signs of the positions: a missing index has any bit
 //! ```
 //!
 //! No load reads past the bitmap, for any positions.
@@ -24,8 +24,9 @@ use crate::kernels::words::{Eight, Words};
 use crate::tensor::bitmap::{Bitmap, WORD};
 use crate::types::index::Index;
 
-/// The bits at up to [`WORD`] positions, each relative to a first bit. A negative position gives 1.
-pub(crate) type LookUpBitsFn<I> = for<'a> fn((&'a Bitmap<'a>, usize, &'a [I])) -> u64;
+/// The bits at up to [`WORD`] positions, each relative to a first bit, and a second word whose bits are 1 for negative
+/// positions. Their bits in the first word are any.
+pub(crate) type LookUpBitsFn<I> = for<'a> fn((&'a Bitmap<'a>, usize, &'a [I])) -> [u64; 2];
 
 pub struct BitFns<I: 'static> {
     pub(crate) look_up: ByLevel<CompiledLookUpBits<I>>,
@@ -36,12 +37,12 @@ pub struct BitFns<I: 'static> {
 }
 
 /// [`LookUpBitsFn`], compiled for a level.
-type CompiledLookUpBits<I> = for<'a> unsafe fn((&'a Bitmap<'a>, usize, &'a [I])) -> u64;
+type CompiledLookUpBits<I> = for<'a> unsafe fn((&'a Bitmap<'a>, usize, &'a [I])) -> [u64; 2];
 /// [`BitFns::mark_nulls`], compiled for a level.
 type CompiledMarkNulls<I> = for<'a> unsafe fn((&'a mut [I], Bitmap<'a>)) -> bool;
 
 level_pointers! {
-    for<'a> fn((&'a Bitmap<'a>, usize, &'a [I])) -> u64, I: Index;
+    for<'a> fn((&'a Bitmap<'a>, usize, &'a [I])) -> [u64; 2], I: Index;
     for<'a> fn((&'a mut [I], Bitmap<'a>)) -> bool, I: Index;
 }
 
@@ -103,27 +104,30 @@ struct LookUpBits<I>(PhantomData<I>);
 
 impl<I: Index> LevelFn for LookUpBits<I> {
     type Args<'a> = (&'a Bitmap<'a>, usize, &'a [I]);
-    type Output = u64;
+    type Output = [u64; 2];
 
     #[inline(always)]
-    fn call<Here: Token>(_: Here, (bits, first, positions): Self::Args<'_>) -> u64 {
+    fn call<Here: Token>(_: Here, (bits, first, positions): Self::Args<'_>) -> [u64; 2] {
         look_up_bits(bits, first, positions)
     }
 }
 
 /// Looks bits up one by one. The loop over eight is unrolled.
 #[inline(always)]
-fn look_up_bits<I: Index>(bits: &Bitmap<'_>, first: usize, positions: &[I]) -> u64 {
+fn look_up_bits<I: Index>(bits: &Bitmap<'_>, first: usize, positions: &[I]) -> [u64; 2] {
     debug_assert!(positions.len() <= WORD);
-    let of = |positions: &[I]| {
-        positions.iter().enumerate().fold(0, |word, (lane, position)| {
+    let mut words = [0; 2];
+    let mut add = |at: usize, positions: &[I]| {
+        for (lane, position) in positions.iter().enumerate() {
             let position = position.widen();
-            word | (bits.bit(first + position.max(0) as usize) | u64::from(position < 0)) << lane
-        })
+            words[0] |= bits.bit(first + position.max(0) as usize) << (at + lane);
+            words[1] |= u64::from(position < 0) << (at + lane);
+        }
     };
     let (eights, rest) = positions.as_chunks::<EIGHT>();
-    let whole = eights.iter().enumerate().fold(0, |word, (at, eight)| word | of(eight) << (EIGHT * at));
-    if rest.is_empty() { whole } else { whole | of(rest) << (EIGHT * eights.len()) }
+    eights.iter().enumerate().for_each(|(at, eight)| add(EIGHT * at, eight));
+    add(EIGHT * eights.len(), rest);
+    words
 }
 
 /// A [`LookUpBitsFn`] with AVX2.
@@ -133,10 +137,10 @@ struct LookUpBitsByVectors;
 #[cfg(target_arch = "x86_64")]
 impl LevelFn for LookUpBitsByVectors {
     type Args<'a> = (&'a Bitmap<'a>, usize, &'a [i32]);
-    type Output = u64;
+    type Output = [u64; 2];
 
     #[inline(always)]
-    fn call<Here: Token>(here: Here, (bits, first, positions): Self::Args<'_>) -> u64 {
+    fn call<Here: Token>(here: Here, (bits, first, positions): Self::Args<'_>) -> [u64; 2] {
         let (bytes, skipped) = bits.bytes_from(first);
         let (Some(level), Some(last)) = (here.avx2(), bytes.len().checked_sub(size_of::<u32>())) else {
             return look_up_bits(bits, first, positions);
@@ -145,7 +149,7 @@ impl LevelFn for LookUpBitsByVectors {
         let last = Eight::splat(level, last.min(1 << 28) as i32);
         let (skipped, sign) = (Eight::splat(level, skipped as i32), Eight::splat(level, 31));
         let (eights, rest) = positions.as_chunks::<EIGHT>();
-        let mut word = 0;
+        let mut words = [0; 2];
         for (step, eight) in eights.iter().enumerate() {
             let positions = Eight::of(level, eight);
             let at = Eight::plus(level.at_least_zero32(positions), skipped);
@@ -154,10 +158,16 @@ impl LevelFn for LookUpBitsByVectors {
             let rows = unsafe { loads::rows::<4, false>(level, bytes.as_ptr(), offsets) };
             let [fours, _] = loads::eight::<4>(level, rows);
             let bit = level.minus32(at, level.times_eight32(offsets));
-            let signs = Eight::or(level.shifted32(fours, level.minus32(sign, bit)), positions);
-            word |= u64::from(Eight::negative_bits(signs)) << (EIGHT * step);
+            let signs = [level.shifted32(fours, level.minus32(sign, bit)), positions];
+            for (word, signs) in words.iter_mut().zip(signs) {
+                *word |= u64::from(Eight::negative_bits(signs)) << (EIGHT * step);
+            }
         }
-        if rest.is_empty() { word } else { word | look_up_bits(bits, first, rest) << (EIGHT * eights.len()) }
+        if !rest.is_empty() {
+            let of_rest = look_up_bits(bits, first, rest);
+            words.iter_mut().zip(of_rest).for_each(|(word, rest)| *word |= rest << (EIGHT * eights.len()));
+        }
+        words
     }
 }
 
