@@ -104,7 +104,6 @@ impl<'a> Bitmap<'a> {
     }
 
     /// The bytes from the byte of bit `at` on, and the position of the bit in it.
-    #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     pub(crate) fn bytes_from(&self, at: usize) -> (&'a [u8], usize) {
         debug_assert!(at < self.len, "bit {at} of {}", self.len);
