@@ -216,6 +216,7 @@ pub use crate::call::source::kind::{
     Blocks, ByRow, ChunkKind, Chunks, Fused, IndexKind, Kind, Mapped, PlainKind, Positions, RowKind, Tables,
 };
 pub use crate::call::source::map::{MapOf, MappedSpec, MappedView};
+pub use crate::call::source::mask::{Mask, MaskKind};
 pub use crate::call::source::rows::{RowFunctionOf, RowsSpec, RowsView};
 pub use crate::call::source::spec::Spec;
 #[cfg(feature = "bags")]

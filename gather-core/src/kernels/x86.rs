@@ -86,6 +86,8 @@ instructions! {
     /// All ones in lanes with `a > b`, signed.
     greater32(a: __m256i, b: __m256i) -> __m256i { _mm256_cmpgt_epi32(a, b) }
     any(mask: __m256i) -> bool { _mm256_testz_si256(mask, mask) == 0 }
+    /// The bytes that are not 0.
+    nonzero8(a: __m256i) -> u32 { !_mm256_movemask_epi8(_mm256_cmpeq_epi8(a, _mm256_setzero_si256())) as u32 }
 
     splat_single(number: f32) -> __m256 { _mm256_set1_ps(number) }
     singles(bits: __m256i) -> __m256 { _mm256_castsi256_ps(bits) }
@@ -144,6 +146,8 @@ instructions! {
     }
     splat_64(byte: u8) -> __m512i { _mm512_set1_epi8(byte as i8) }
     negative_64(a: __m512i) -> u64 { _mm512_movepi8_mask(a) }
+    /// The bytes that are not 0.
+    nonzero_64(a: __m512i) -> u64 { _mm512_test_epi8_mask(a, a) }
     /// `a + b` in the lanes of `mask`, `a` elsewhere.
     plus_where_64(a: __m512i, mask: u64, b: __m512i) -> __m512i { _mm512_mask_add_epi8(a, mask, a, b) }
     /// The bytes with `a <= b`, unsigned.

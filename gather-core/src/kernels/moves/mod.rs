@@ -14,6 +14,7 @@ mod gather_panels;
 pub(crate) mod gather_positions;
 #[cfg(target_arch = "x86_64")]
 mod loads;
+pub(crate) mod masks;
 pub(crate) mod placed;
 pub(crate) mod prefetching;
 pub(crate) mod remainder;
