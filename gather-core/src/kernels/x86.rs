@@ -86,6 +86,8 @@ instructions! {
     /// All ones in lanes with `a > b`, signed.
     greater32(a: __m256i, b: __m256i) -> __m256i { _mm256_cmpgt_epi32(a, b) }
     any(mask: __m256i) -> bool { _mm256_testz_si256(mask, mask) == 0 }
+    /// The bits where `mask` is 1, side by side from bit 0 on.
+    selected(bits: u64, mask: u64) -> u64 { _pext_u64(bits, mask) }
     /// The bytes that are not 0.
     nonzero8(a: __m256i) -> u32 { !_mm256_movemask_epi8(_mm256_cmpeq_epi8(a, _mm256_setzero_si256())) as u32 }
 
