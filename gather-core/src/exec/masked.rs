@@ -55,15 +55,19 @@ struct MaskedNest<'a> {
 // rows of the output. Data and the mask are only read.
 unsafe impl Sync for MaskedNest<'_> {}
 
-/// Runs a call. Neither data nor the output may be empty.
+/// Runs a call. Neither data nor the output may be empty. `to` is `None` if both are row-major.
 ///
 /// # Safety
 /// V1: elements of `call.size` bytes may be read from `data` along the layout `from`, and written from `out` on along
-/// the layout `to`. No two coordinates of the output share a byte with each other, or with data. `call.bits` has a bit
+/// the layout `to`, or in row-major order. No two coordinates of the output share a byte with each other, or with data. `call.bits` has a bit
 /// for each coordinate of the dimensions `call.dims` of data, and `call.count` ones. The output has the shape of data,
 /// with one dimension of size `call.count` in place of these.
 #[inline]
-pub(crate) unsafe fn run(call: MaskedCall<'_>, (data, from): (*const u8, &Layout), (out, to): (*mut u8, &Layout)) {
+pub(crate) unsafe fn run(
+    call: MaskedCall<'_>,
+    (data, from): (*const u8, &Layout),
+    (out, to): (*mut u8, Option<&Layout>),
+) {
     let (first, end) = call.dims;
     let mut nest = MaskedNest {
         call,
@@ -75,7 +79,7 @@ pub(crate) unsafe fn run(call: MaskedCall<'_>, (data, from): (*const u8, &Layout
         data,
         out,
     };
-    if !from.is_row_major() || !to.is_row_major() {
+    if let Some(to) = to {
         return run_strided(nest, from, to);
     }
     nest.row *= from.shape()[end..].iter().product::<usize>();

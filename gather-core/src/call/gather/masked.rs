@@ -232,17 +232,27 @@ unsafe fn run_plain(
     let (count, end) = (mask.count(), axis + mask.shape().len());
     let mut shape = Shape::of_both(&layout.shape()[..=axis], &layout.shape()[end..]);
     shape.set(axis, count);
-    let fresh = Layout::contiguous(&shape)?;
-    let to = out.layout().unwrap_or(&fresh);
-    check_output(OP, &shape, to.shape())?;
+    let len = Shape::checked_len(&shape)?;
+    if let Some(fixed) = out.layout() {
+        check_output(OP, &shape, fixed.shape())?;
+    }
     let level = Level::resolve(options.level)?;
-    Shape::bytes(&shape, fresh.len(), size)?;
+    Shape::bytes(&shape, len, size)?;
     if let Some(method) = options.method.filter(|&method| method != Method::Direct) {
         return Err(Error::MethodUnavailable { op: OP, method });
     }
     let call = MaskedCall { bits: mask.bitmap(), count, dims: (axis, end), size, level, par: options.par };
+    let made;
+    let to = match out.layout() {
+        fixed if layout.is_row_major() => fixed.filter(|fixed| !fixed.is_row_major()),
+        None => {
+            made = Layout::contiguous(&shape)?;
+            Some(&made)
+        }
+        fixed => fixed,
+    };
     let select = |memory| {
-        if !fresh.is_empty() {
+        if len > 0 {
             // SAFETY: V1, V3 and O1 by the caller's contract: `to` is the layout of a fixed output, of this shape, or
             // memory is new and row-major. `count` is the number of ones (M1), and the result is not empty, so data is
             // not either.
@@ -250,8 +260,8 @@ unsafe fn run_plain(
         }
         Ok(())
     };
-    // SAFETY: the shape has `fresh.len()` elements, all of which `run_masked` writes (X3).
-    unsafe { out.write(|| Ok((&shape, fresh.len())), select) }
+    // SAFETY: the shape has `len` elements, all of which `run_masked` writes (X3).
+    unsafe { out.write(|| Ok((&shape, len)), select) }
 }
 
 type SharedAttributes = Arc<dyn IndexAttributes + Send + Sync>;

@@ -209,10 +209,15 @@ fn compress<L: Lanes, const BYTES: usize>(level: L, job: &SelectJob<'_>) -> usiz
         (ends, left) = (ends.after(WORD, ones as usize), left - ones as usize);
     }
     while let Some((word, n)) = words.next_last() {
-        let ones = word.count_ones() as usize;
-        // SAFETY: S1: `n` elements may be read, and `left` elements may be written, at least one for each 1 bit.
-        unsafe { compress_last::<L, BYTES>(level, (word, n), ends, left) };
-        (ends, left) = (ends.after(n, ones), left - ones);
+        let ones = word.count_ones();
+        if ones <= L::few(BYTES) {
+            // SAFETY: S1, for the rows of this word.
+            unsafe { ends.copy_each(Exactly::<BYTES>, word) };
+        } else {
+            // SAFETY: S1: `n` elements may be read, and `left` elements written, at least one for each 1 bit.
+            unsafe { compress_last::<L, BYTES>(level, (word, n), ends, left) };
+        }
+        (ends, left) = (ends.after(n, ones as usize), left - ones as usize);
     }
     job.most - left
 }
