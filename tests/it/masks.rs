@@ -6,7 +6,7 @@ use std::mem::MaybeUninit;
 
 use gather_core::{
     Append, Argument, Bitmap, Checked, DynTensor, DynView, DynViewMut, Element, Error, FusedFormat, FusedRows, Gather,
-    Given, Level, Mask, Method, Op, OutOfBounds, Par, Spec, Tensor, View, ViewMut, chunks, maps, rows,
+    Given, Level, Mask, Method, Op, OutOfBounds, Par, Tensor, View, ViewMut, chunks, maps, rows,
 };
 
 use crate::support::{levels, mixed};
@@ -199,9 +199,8 @@ fn tensors<T: Value>(shape: &[usize], order: &[usize], gap: usize, reversed: u32
                     let (dynamic, before) = (DynView::from(&data), got.shape().len());
                     let got: DynTensor = op.run(&dynamic, &bits).unwrap();
                     assert_eq!(got.downcast::<T>().unwrap().as_slice(), expected, "{about}");
-                    let plan = op.plan(&Spec::<T>::from_layout(data.layout()), covered).unwrap();
                     let mut reused = Tensor::default();
-                    plan.run_into(&data, &bits, &mut reused).unwrap();
+                    op.run_into(&data, &bits, &mut reused).unwrap();
                     assert_eq!((reused.shape().len(), reused.as_slice()), (before, &expected[..]), "{about}");
                     // Outputs of the reversed order of dimensions, with gaps.
                     let (to, start, room) = strides(&out, &(0..out.len()).rev().collect::<Vec<_>>(), gap, reversed);
@@ -342,10 +341,8 @@ fn sources_that_are_not_moved_unchanged() {
                 let op = Gather::new(0).par(par);
                 let expected: (Vec<usize>, Vec<u32>) = to_bits(op.run(&table, &ids).unwrap());
                 assert_eq!(to_bits(op.masked().run(&table, &bits).unwrap()), expected);
-                let plan = op.masked().plan(&table, &[n]).unwrap();
-                assert_eq!(to_bits(plan.run(&table, &bits).unwrap()), expected);
                 let mut rows = Tensor::default();
-                plan.clone().run_into(&table, &bits, &mut Append(&mut rows)).unwrap();
+                op.masked().run_into(&table, &bits, &mut Append(&mut rows)).unwrap();
                 assert_eq!(to_bits(rows), expected);
                 let refused = op.masked().run(&table, &Mask::new(&[true; 240]).unwrap().with_shape(&[n, 4]).unwrap());
                 let (op, argument) = (Op::Gather, Argument::Mask);
@@ -388,7 +385,6 @@ fn errors_come_in_order_and_leave_outputs_untouched() {
         let mut view = ViewMut::new(&mut own, &[6]).unwrap();
         assert_eq!(gather.masked().run(&data, &mask(shape)).unwrap_err(), error);
         assert_eq!(gather.masked().run_into(&data, &mask(shape), &mut view).unwrap_err(), error);
-        assert_eq!(gather.masked().plan(&data, shape).unwrap_err(), error);
     }
     let refused = Gather::new(0).masked().run_into(&data, &mask(&[2]), &mut ViewMut::new(&mut own, &[6]).unwrap());
     let (expected, got) = ([2, 3].into(), [6].into());
@@ -405,35 +401,6 @@ fn errors_come_in_order_and_leave_outputs_untouched() {
     let scalar = View::scalar(&1u8);
     let refused = Gather::new(0).masked().run(&scalar, &mask(&[])).unwrap_err();
     assert_eq!(refused, Error::AxisOutOfRange { op, axis: 0, rank: 0 });
-}
-
-#[test]
-fn plans_compare_layouts_and_masks() {
-    let values = [1u8, 2, 3, 4, 5, 6];
-    let (data, turned) = (View::new(&values, &[2, 3]).unwrap(), View::new(&values, &[3, 2]).unwrap());
-    let plan = Gather::new(-1).masked().plan(&data, &[3]).unwrap();
-    assert_eq!(format!("{plan:?}"), "MaskedPlan { data: [2, 3], axis: 1, mask: [3] }");
-    let mask = Mask::new(&[0u8, 1, 0]).unwrap();
-    let got = plan.run(&data, &mask).unwrap();
-    assert_eq!((got.shape(), got.as_slice()), (&[2, 1][..], &[2, 5][..]));
-    let mismatch = |argument, expected: &[usize], got: &[usize]| Error::PlanMismatch {
-        argument,
-        expected: expected.into(),
-        got: got.into(),
-    };
-    assert_eq!(plan.run(&turned, &mask).unwrap_err(), mismatch(Argument::Data, &[2, 3], &[3, 2]));
-    let strided = turned.permuted(&[1, 0]).unwrap();
-    assert_eq!(plan.run(&strided, &mask).unwrap_err(), mismatch(Argument::Data, &[2, 3], &[2, 3]));
-    let longer = Mask::new(&[true; 4]).unwrap();
-    assert_eq!(plan.run(&data, &longer).unwrap_err(), mismatch(Argument::Mask, &[3], &[4]));
-    let longer = Mask::new(&[true; 3]).unwrap().with_shape(&[3, 1]).unwrap();
-    assert_eq!(plan.run(&data, &longer).unwrap_err(), mismatch(Argument::Mask, &[3], &[3, 1]));
-    let dynamic = Gather::new(0).masked().plan(&DynView::from(&data), &[2, 3]).unwrap();
-    let floats = View::new(&[0.5f32; 6], &[2, 3]).unwrap();
-    let both = Mask::new(&[true; 6]).unwrap().with_shape(&[2, 3]).unwrap();
-    let refused = dynamic.run(&DynView::from(&floats), &both).unwrap_err();
-    assert_eq!(refused, Error::DTypeMismatch { expected: u8::DTYPE, got: f32::DTYPE });
-    assert_eq!(dynamic.run(&DynView::from(&data), &both).unwrap().downcast::<u8>().unwrap().as_slice(), values);
 }
 
 #[test]
