@@ -6,8 +6,10 @@ mod chunks;
 mod copies;
 mod kernels;
 mod maps;
+mod masks;
 mod methods;
 mod odd;
+mod ragged;
 mod rows;
 mod scatter;
 

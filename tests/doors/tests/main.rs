@@ -17,6 +17,7 @@ mod other_crates;
 mod plans_and_slices;
 mod presets;
 mod product;
+mod ragged;
 mod row_functions;
 mod scatter;
 mod space;

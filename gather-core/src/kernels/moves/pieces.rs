@@ -3,7 +3,7 @@
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
-use crate::kernels::by_level::{ByLevel, each, level_pointers};
+use crate::kernels::by_level::{by_level, level_pointers};
 use crate::kernels::level_fn::{LevelFn, Token};
 use crate::kernels::moves::copy_fixed;
 use crate::kernels::moves::placed::{CopyRow, Exactly, Halves, Long, RowSize, by_size};
@@ -28,8 +28,7 @@ pub(crate) fn copy_pieces<'a, const IS_FAR: bool, I>(level: Available, pieces: I
 where
     I: Iterator<Item = Piece<'a>>,
 {
-    let copy: ByLevel<for<'o> unsafe fn((I, &'o mut [MaybeUninit<u8>])) -> usize> = each::<CopyPieces<IS_FAR, I>>();
-    copy.at(level)((pieces, out))
+    by_level!(fn CopyPieces<IS_FAR, I>).at(level)((pieces, out))
 }
 
 /// Pieces that are prefetched before the first of them is copied.
