@@ -193,10 +193,6 @@ macro_rules! of_every_machine {
 
 of_every_machine! {
     four_words(a: i32, b: i32, c: i32, d: i32) -> __m128i { _mm_set_epi32(d, c, b, a) }
-    /// The bytes that are not 0.
-    nonzero_16(bytes: u128) -> u16 {
-        !_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_set_epi64x((bytes >> 64) as i64, bytes as i64), _mm_setzero_si128())) as u16
-    }
     two_longs(a: i64, b: i64) -> __m128i { _mm_set_epi64x(b, a) }
     /// Orders the stores of [`stream_line`] before all later accesses, of this thread and of others.
     fence() -> () { _mm_sfence() }

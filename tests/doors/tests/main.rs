@@ -12,6 +12,7 @@ mod huge;
 mod index;
 mod inverses;
 mod maps;
+mod masks;
 mod nulls;
 mod other_crates;
 mod plans_and_slices;

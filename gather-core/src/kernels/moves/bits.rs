@@ -98,19 +98,6 @@ impl<I: Index + Not<Output = I> + BitAnd<Output = I> + BitOr<Output = I>> LevelF
     }
 }
 
-/// The bytes that are not 0.
-#[cfg(not(target_arch = "x86_64"))]
-pub(crate) fn nonzero_16(bytes: u128) -> u16 {
-    let eight = |bytes: u64| {
-        const LOW: u64 = u64::from_ne_bytes([0x7f; 8]);
-        // Bit 7 of each byte: whether the byte is not 0. No carry leaves a byte.
-        let ones = (((bytes & LOW) + LOW) | bytes) & !LOW;
-        // Moves bit `8 i` to bit `56 + i`, for each byte `i`.
-        ((ones >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56) as u16
-    };
-    eight(bytes as u64) | eight((bytes >> 64) as u64) << 8
-}
-
 /// The number of 1 bits in `n` bits from bit `at` on.
 pub(crate) fn count_ones(level: Available, bits: &Bitmap<'_>, at: usize, n: usize) -> usize {
     if n <= WORD {

@@ -87,7 +87,6 @@ pub(super) const TYPES: &[(&str, Door)] = &[
     ("Plain::wrap_slice", Test("other_crates::plain_types_of_other_crates")),
     ("Plain::wrap_slice_mut", Test("other_crates::plain_types_of_other_crates")),
     ("Plain::wrap_vec", Test("other_crates::plain_types_of_other_crates")),
-    ("Mask::select_bits", Test("ragged::bits")),
     ("Pool::dyn_tensor", Test("tensors::pools")),
     ("Pool::new", Test("tensors::pools")),
     ("Pool::stats", Test("tensors::pools")),
