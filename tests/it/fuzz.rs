@@ -39,6 +39,11 @@ fn gather_on_random_cases() {
 }
 
 #[test]
+fn ragged_on_random_cases() {
+    tried("ragged", fuzz::ragged);
+}
+
+#[test]
 fn masked_on_random_cases() {
     tried("masked", fuzz::masked);
 }

@@ -8,7 +8,7 @@ use gather_core::{
 use crate::common::{Line, Lines, Packed, Point, Sample};
 
 /// Five rows of `T`, by offsets of type `O`.
-fn rows<O: Position + From<i32>, T: Sample>() {
+fn rows<O: Position + From<i32> + PartialEq, T: Sample>() {
     let values: Vec<T> = (0..9).map(T::sample).collect();
     let offsets: Vec<O> = [1, 3, 3, 4, 8, 9].map(O::from).into();
     let lists = [&values[1..3], &[], &values[3..4], &values[4..8], &values[8..]];

@@ -27,6 +27,7 @@ mod masked;
 mod memory;
 mod nulls;
 mod quantized;
+mod ragged;
 mod scatter;
 mod shapes;
 mod space;
@@ -42,6 +43,7 @@ pub use gather_nd::gather_nd;
 pub use map::map;
 pub use masked::masked;
 pub use quantized::block_quantized;
+pub use ragged::ragged;
 pub use scatter::{scatter_elements, scatter_nd};
 
 /// The most elements of data in a case. Miri is slow.
