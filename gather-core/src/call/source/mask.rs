@@ -5,11 +5,11 @@ use core::borrow::Borrow;
 use crate::call::source::Source;
 use crate::call::source::checked::{Checked, Position, check_fits};
 use crate::call::source::kind::Kind;
-use crate::kernels::{Loop, count_ones, nonzero_bytes, pack_bytes};
+use crate::exec::mask_positions;
+use crate::kernels::{Loop, and_bits, count_ones, nonzero_bytes, pack_bytes};
 use crate::plan::fold::{Loops, for_each, merge_into};
 use crate::tensor::bitmap::{BitWriter, Bitmap, Validity, WORD, word_of};
 use crate::tensor::layout::{Layout, Shape};
-use crate::tensor::memory;
 use crate::tensor::typing::Dyn;
 use crate::types::declare::{accessors, debug_by};
 use crate::types::element::{DType, Element};
@@ -168,22 +168,16 @@ impl<'a> Mask<'a> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::BitmapLengthMismatch`] if `valid` has another number of bits, then [`Error::AllocationFailed`].
+    /// [`Error::BitmapLengthMismatch`] if `valid` has another number of bits, [`Error::LevelUnavailable`], then
+    /// [`Error::AllocationFailed`].
     pub fn with_nulls(self, valid: Bitmap<'_>) -> Result<Mask<'static>, Error> {
         let len = self.len();
         if valid.len() != len {
             let (argument, len, rows) = (Argument::Mask, valid.len(), len);
             return Err(Error::BitmapLengthMismatch { op: OP, argument, len, rows, elements: rows });
         }
-        let bits = self.bitmap();
-        let bits = Validity::write(len, |out| {
-            let mut writer = BitWriter::new(out);
-            for at in (0..len).step_by(WORD) {
-                let n = WORD.min(len - at);
-                writer.push(bits.word(at, n) & valid.word(at, n), n);
-            }
-            Ok(len - writer.finish())
-        })?;
+        let level = Level::resolve(None)?;
+        let bits = Validity::write(len, |out| Ok(len - and_bits(level, [self.bitmap(), valid], out)))?;
         Ok(Mask { count: len - bits.null_count(), bits: Held::Owned(bits), shape: self.shape })
     }
 
@@ -248,18 +242,9 @@ impl<'a> Mask<'a> {
     /// [`Error::AllocationFailed`].
     #[doc(alias("nonzero", "flatnonzero", "argwhere", "where"))]
     pub fn positions<I: Position>(&self) -> Result<Checked<'static, I>, Error> {
-        let (bits, len) = (self.bitmap(), self.len());
-        check_fits::<I>(len)?;
-        Level::resolve(None)?;
-        let mut positions = memory::reserve(self.count)?;
-        for at in (0..len).step_by(WORD) {
-            let mut word = bits.word(at, WORD.min(len - at));
-            while word != 0 {
-                positions.push(I::truncated((at + word.trailing_zeros() as usize) as i64));
-                word &= word - 1;
-            }
-        }
-        Ok(Checked::from_positions(positions, len))
+        check_fits::<I>(self.len())?;
+        let positions = mask_positions(Level::resolve(None)?, self.bitmap(), self.count)?;
+        Ok(Checked::from_positions(positions, self.len()))
     }
 }
 

@@ -6,7 +6,7 @@ use crate::kernels::level_fn::{LevelFn, Token};
 use crate::kernels::vector::Vector;
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::x86::{__m256i, __m512i};
-use crate::tensor::bitmap::{Bitmap, WORD, first_bits};
+use crate::tensor::bitmap::{BitWords, BitWriter, Bitmap, WORD, first_bits};
 use crate::types::level::Available;
 
 /// A function of bytes and the bits for them, compiled for a level.
@@ -14,7 +14,11 @@ type CompiledPack = for<'a> unsafe fn((&'a [u8], &'a mut [u8])) -> usize;
 /// A function that counts the 1 bits of bytes, compiled for a level.
 type CompiledCount = for<'a> unsafe fn(&'a [u8]) -> usize;
 
+/// A function of two bitmaps and the bits for both, compiled for a level.
+type CompiledAnd = for<'a> unsafe fn(([Bitmap<'a>; 2], &'a mut [u8])) -> usize;
+
 level_pointers! {
+    for<'a> fn(([Bitmap<'a>; 2], &'a mut [u8])) -> usize;
     for<'a> fn((&'a [u8], &'a mut [u8])) -> usize;
     for<'a> fn(&'a [u8]) -> usize;
 }
@@ -90,6 +94,37 @@ pub(crate) fn nonzero_bytes(bytes: &[u8]) -> u64 {
     }
     let last = core::array::from_fn(|at| rest.get(at).copied().unwrap_or(0));
     word | of(last) << (8 * eights.len())
+}
+
+/// Writes the bits that are 1 in both bitmaps, of one length, zero-padded to whole bytes. Returns their number.
+pub(crate) fn and_bits(level: Available, both: [Bitmap<'_>; 2], bits: &mut [u8]) -> usize {
+    const AND: ByLevel<CompiledAnd> = by_level!(fn And);
+    debug_assert!(both[0].len() == both[1].len() && bits.len() == both[0].len().div_ceil(8));
+    AND.at(level)((both, bits))
+}
+
+enum And {}
+
+impl LevelFn for And {
+    type Args<'a> = ([Bitmap<'a>; 2], &'a mut [u8]);
+    type Output = usize;
+
+    #[inline(always)]
+    fn call<Here: Token>(_: Here, ([a, b], bits): ([Bitmap<'_>; 2], &mut [u8])) -> usize {
+        let [mut first, mut second] = [a, b].map(|bits| BitWords::new(bits, 0, bits.len()));
+        let mut writer = BitWriter::new(bits);
+        while let (Some(a), Some(b)) = (first.next_whole(), second.next_whole()) {
+            writer.push(a & b, WORD);
+        }
+        // One of the two may have given a word more.
+        let mut at = writer.len();
+        while at < a.len() {
+            let n = WORD.min(a.len() - at);
+            writer.push(a.word(at, n) & b.word(at, n), n);
+            at += n;
+        }
+        writer.finish()
+    }
 }
 
 /// The number of 1 bits in `n` bits from bit `at` on.
