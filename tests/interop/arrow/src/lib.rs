@@ -2,8 +2,8 @@
 //!
 //! Copy this file. Columns are numbers of any width, dates, times and decimals, booleans, strings, binaries, structs,
 //! dictionaries (keys are taken), and lists of all of these; lists of a fixed size hold no strings and no lists. Arrays
-//! may be slices of others: values and bitmaps are read where they lie. Unlike in `arrow_select`, an index out of range
-//! is an error with numbers, not a panic, and large calls use the threads of rayon's pool.
+//! may be slices of others: values and bitmaps are read where they lie. Large calls use the threads of rayon's pool. An
+//! index or a pair that names no row, and columns of other lengths or types, are errors with numbers, not panics.
 
 use std::sync::Arc;
 
@@ -41,8 +41,7 @@ enum By<'a> {
 
 #[allow(unsafe_code, reason = "strings and keys of valid arrays are not checked again")]
 impl<'a> Rows<'a> {
-    /// The rows that indices name, of columns of `n <= i32::MAX` rows: `arrow_select::take`. A null index gives null; a
-    /// valid one that is negative or out of range is an error.
+    /// The rows that indices name, of columns of `n <= i32::MAX` rows: `arrow_select::take`. A null index gives null.
     pub fn take<I: ArrowPrimitiveType<Native: Index>>(indices: &'a PrimitiveArray<I>, n: usize) -> Result<Self> {
         let policy = IndexPolicy { negative: NegativeIndex::Reject, out_of_bounds: OutOfBounds::Error };
         let (ids, nulls) = (&indices.values()[..], indices.nulls().filter(|nulls| nulls.null_count() > 0));
@@ -63,16 +62,14 @@ impl<'a> Rows<'a> {
         mask.map(|mask| Rows { len: mask.count(), by: By::Mask(mask) }).map_err(refused)
     }
 
-    /// The rows `rows[i]` of sources `sources[i]`, columns of these lengths: `arrow_select::interleave`. A pair that
-    /// names no row is an error.
+    /// The rows `rows[i]` of sources `sources[i]`, columns of these lengths: `arrow_select::interleave`.
     pub fn interleave(lengths: Vec<usize>, sources: &'a [u32], rows: &'a [u32]) -> Result<Self> {
         let columns = lengths.iter().map(|&len| View::strided(&[0u8], &[len], &[0], 0)).collect::<Result<Vec<_>, _>>();
         let positions = columns.and_then(|columns| chunks(&columns)?.pairs(sources, rows)).map_err(refused)?;
         Ok(Rows { by: By::Pairs(sources, rows, positions, lengths), len: rows.len() })
     }
 
-    /// The rows of a record batch, or of the batches of all sources. Batches of other lengths, or of different numbers
-    /// of columns, are errors.
+    /// The rows of a record batch, or of the batches of all sources.
     pub fn of_batches(&self, batches: &[&RecordBatch]) -> Result<RecordBatch> {
         self.check(batches.iter().map(|batch| batch.num_rows()))?;
         let (first, options) = (batches[0], RecordBatchOptions::new().with_row_count(Some(self.len)));
@@ -84,8 +81,7 @@ impl<'a> Rows<'a> {
         RecordBatch::try_new_with_options(first.schema(), columns, &options)
     }
 
-    /// The rows of an array, or of the arrays of all sources. Arrays of other lengths or of different types, and types
-    /// that are not supported, are errors.
+    /// The rows of an array, or of the arrays of all sources.
     pub fn of(&self, arrays: &[&dyn Array]) -> Result<ArrayRef> {
         self.check(arrays.iter().map(|array| array.len()))?;
         if arrays[1..].iter().any(|array| array.data_type() != arrays[0].data_type()) {
@@ -108,9 +104,8 @@ impl<'a> Rows<'a> {
         if fits { Ok(()) } else { Err(ArrowError::InvalidArgumentError(refused())) }
     }
 
-    fn taken(&self, column: Column<'_>) -> Taken<ArrayRef> {
-        let (first, columns) = (column.0[0], column.1);
-        let (of, len, nulls) = (first.data_type(), self.len * columns, || self.nulls(column));
+    fn taken(&self, column @ (arrays, columns): Column<'_>) -> Taken<ArrayRef> {
+        let (of, len, nulls) = (arrays[0].data_type(), self.len * columns, || self.nulls(column));
         macro_rules! numbers {
             ($T:ty) => {
                 self.numbers::<$T>(column)?
@@ -137,8 +132,8 @@ impl<'a> Rows<'a> {
                 Arc::new(StructArray::try_new_with_length(fields.clone(), children, nulls()?, len)?)
             }
             DataType::Dictionary(..) => {
-                let of_first = first.as_any_dictionary().values();
-                let mut all = column.0.iter().map(|array| array.as_any_dictionary().values());
+                let of_first = arrays[0].as_any_dictionary().values();
+                let mut all = arrays.iter().map(|array| array.as_any_dictionary().values());
                 if all.any(|of| !Arc::ptr_eq(of, of_first) && of != of_first) {
                     return Err(ArrowError::NotYetImplemented("arrays with different dictionaries".into()).into());
                 }
@@ -156,7 +151,6 @@ impl<'a> Rows<'a> {
         })
     }
 
-    #[inline(never)]
     fn numbers<T: ArrowPrimitiveType>(&self, column: Column<'_>) -> Taken<ArrayRef> {
         let values = self.values(column, size_of::<T::Native>(), |of| of.as_primitive::<T>().values().inner())?;
         let array = PrimitiveArray::<T>::new(values.into(), self.nulls(column)?);
@@ -220,11 +214,10 @@ impl<'a> Rows<'a> {
             By::Mask(mask) => all[0].masked(mask)?,
             By::Pairs(sources, rows, ..) => ragged_pairs(&all, sources, rows)?,
         };
-        let nulls = self.nulls(column)?;
         // SAFETY: the offsets of rows ascend from 0 to the number of bytes.
         let offsets = unsafe { OffsetBuffer::new_unchecked(offsets.into()) };
         // SAFETY: each row is a row of an array, so valid for `T`, and nulls have a bit for each row.
-        Ok(Arc::new(unsafe { GenericByteArray::<T>::new_unchecked(offsets, bytes.into(), nulls) }))
+        Ok(Arc::new(unsafe { GenericByteArray::<T>::new_unchecked(offsets, bytes.into(), self.nulls(column)?) }))
     }
 
     fn lists<O: OffsetSizeTrait + Position>(&self, column: Column<'_>, field: &FieldRef) -> Taken<ArrayRef> {
