@@ -237,9 +237,9 @@ pub use crate::kernels::reduce::reducer::Reducer;
 pub use crate::kernels::registry::{KernelKey, Registry};
 pub use crate::ops::{
     BatchToSpace, BatchToSpaceAttributes, DepthToSpace, DepthToSpaceAttributes, Gather, GatherAttributes,
-    GatherElements, GatherElementsAttributes, GatherNd, GatherNdAttributes, SpaceToBatch, SpaceToBatchAttributes,
-    SpaceToDepth, SpaceToDepthAttributes, Unique, UniqueId, batch_to_space, depth_to_space, gather, gather_bits,
-    gather_elements, gather_nd, rows, rows_into, space_to_batch, space_to_depth,
+    GatherElements, GatherElementsAttributes, GatherNd, GatherNdAttributes, Ragged, SpaceToBatch,
+    SpaceToBatchAttributes, SpaceToDepth, SpaceToDepthAttributes, Unique, UniqueId, batch_to_space, depth_to_space,
+    gather, gather_bits, gather_elements, gather_nd, ragged_pairs, rows, rows_into, space_to_batch, space_to_depth,
 };
 #[cfg(feature = "scatter")]
 pub use crate::ops::{

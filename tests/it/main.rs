@@ -42,6 +42,7 @@ mod policies;
 mod pooled;
 mod properties;
 mod quantized;
+mod ragged;
 mod rearrange;
 mod regressions;
 mod resources;

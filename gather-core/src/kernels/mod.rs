@@ -158,9 +158,10 @@ pub(crate) use kernel::{PADDING, SpaceEntry};
 pub use level_fn::Scalar;
 #[cfg(target_arch = "x86_64")]
 pub use level_fn::{Avx2, Avx512};
-pub(crate) use moves::bits::{BitFns, LookUpBitsFn};
+pub(crate) use moves::bits::{BitFns, LookUpBitsFn, SELECT_BITS};
 pub(crate) use moves::compress::{SelectFn, SelectJob, select_fn};
 pub(crate) use moves::masks::{and_bits, count_ones, nonzero_bytes, pack_bytes};
+pub(crate) use moves::pieces::{Piece, copy_pieces};
 pub(crate) use moves::placed::{FEW, RowSize};
 pub(crate) use moves::strided::{StridedRows, pack_rows};
 pub use moves::{Fixed, Rows};

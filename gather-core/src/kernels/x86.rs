@@ -96,6 +96,8 @@ instructions! {
         let even = _mm_add_epi8(bytes, bytes);
         _mm_add_epi8(_mm_unpacklo_epi8(even, even), _mm_set1_epi16(0x0100))
     }
+    /// The bits where `mask` is 1, side by side from bit 0 on.
+    selected(bits: u64, mask: u64) -> u64 { _pext_u64(bits, mask) }
     /// The bytes that are not 0.
     nonzero8(a: __m256i) -> u32 { !_mm256_movemask_epi8(_mm256_cmpeq_epi8(a, _mm256_setzero_si256())) as u32 }
 

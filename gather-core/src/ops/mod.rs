@@ -51,6 +51,7 @@ mod embedding_bag;
 mod gather;
 mod gather_elements;
 mod gather_nd;
+mod ragged;
 #[cfg(feature = "scatter")]
 mod scatter_elements;
 #[cfg(feature = "scatter")]
@@ -66,6 +67,7 @@ pub use depth::{
 pub use gather::{Gather, GatherAttributes, gather, rows, rows_into};
 pub use gather_elements::{GatherElements, GatherElementsAttributes, gather_elements};
 pub use gather_nd::{GatherNd, GatherNdAttributes, gather_nd};
+pub use ragged::{Ragged, ragged_pairs};
 #[cfg(feature = "scatter")]
 pub use scatter_elements::{ScatterElements, ScatterElementsAttributes, scatter_elements};
 #[cfg(feature = "scatter")]

@@ -116,13 +116,39 @@ impl<'a> Bitmap<'a> {
     pub(crate) fn word(&self, at: usize, n: usize) -> u64 {
         debug_assert!(n <= WORD && at + n <= self.len, "{n} bits from {at} on, of {}", self.len);
         let (first, shift) = ((self.offset + at) / 8, (self.offset + at) % 8);
-        let low = match self.bytes.get(first..).and_then(<[u8]>::first_chunk::<8>) {
-            Some(bytes) => u64::from_le_bytes(*bytes),
-            None => self.bytes.iter().skip(first).rev().fold(0, |word, &byte| word << 8 | u64::from(byte)),
+        let (low, next) = match self.bytes.get(first..).and_then(<[u8]>::split_first_chunk::<8>) {
+            Some((bytes, rest)) => (u64::from_le_bytes(*bytes), rest.first().copied().unwrap_or(0)),
+            None => (self.bytes.iter().skip(first).rev().fold(0, |word, &byte| word << 8 | u64::from(byte)), 0),
         };
         // Two shifts, so that no branch depends on `shift`, which may be 0.
-        let high = u64::from(*self.bytes.get(first + 8).unwrap_or(&0)) << (WORD - 1 - shift) << 1;
+        let high = u64::from(next) << (WORD - 1 - shift) << 1;
         (low >> shift | high) & first_bits(n)
+    }
+
+    /// Bits `64 i..64 i + 64` for each `i`, as by [`Bitmap::word`], without a last word of fewer bits.
+    #[inline(always)]
+    pub(crate) fn whole_words(self) -> impl Iterator<Item = u64> {
+        let (words, shift) = (&self.bytes.as_chunks::<8>().0[..self.len / WORD], self.offset);
+        words.iter().enumerate().map(move |(at, word)| {
+            let next = self.bytes.get(8 * at + 8).copied().unwrap_or(0);
+            u64::from_le_bytes(*word) >> shift | u64::from(next) << (WORD - 1 - shift) << 1
+        })
+    }
+
+    /// The first position and the length of each run of 1 bits in a word from a multiple of [`WORD`] on. If `SINGLE`,
+    /// each bit is a run.
+    #[inline(always)]
+    pub(crate) fn runs<const SINGLE: bool>(self) -> impl Iterator<Item = (usize, usize)> + Clone {
+        (0..self.len).step_by(WORD).flat_map(move |first| {
+            let mut word = self.word(first, WORD.min(self.len - first));
+            core::iter::from_fn(move || {
+                let lane = (word != 0).then(|| word.trailing_zeros() as usize)?;
+                let n = if SINGLE { 1 } else { (word >> lane).trailing_ones() as usize };
+                // The carry of an addition clears a run.
+                word &= if SINGLE { word - 1 } else { word.wrapping_add(1 << lane) };
+                Some((first + lane, n))
+            })
+        })
     }
 
     /// Bits `at + i * step` for `i` in `0..n`, with `n <= WORD`, laid out as by [`Bitmap::word`].

@@ -291,7 +291,13 @@ impl<T: Copy> Resize for Tensor<T> {
 pub struct Append<'v, V>(pub &'v mut V);
 
 /// Memory for `len` elements behind the elements of a vector.
-fn behind<T>(values: &mut Vec<T>, len: usize) -> Result<*mut u8, Error> {
+///
+/// # Errors
+/// [`Error::AllocationFailed`].
+pub(crate) fn behind<T>(values: &mut Vec<T>, len: usize) -> Result<*mut u8, Error> {
+    if values.capacity() == 0 {
+        *values = memory::reserve(len)?;
+    }
     let bytes = len.saturating_mul(size_of::<T>());
     values.try_reserve(len).map_err(|_| Error::AllocationFailed { bytes })?;
     Ok(values.spare_capacity_mut().as_mut_ptr().cast())

@@ -44,7 +44,7 @@ fn offsets_that_descend_exceed_or_do_not_begin_at_0_are_refused() {
         assert_eq!(offsets(&op, &[0, 1 << 32]), says(1 << 32, 1, 0, 4));
     }
     assert_eq!(offsets(&op, &[]), None);
-    let message = "embedding_bag: there are no offsets; one is needed, where the last bag ends";
+    let message = "there are no offsets; one is needed, where the last bag or row ends";
     assert_eq!(offsets(&op.include_last_offset(true), &[]).as_deref(), Some(message));
     assert_eq!(op.include_last_offset(true).output_shape(&[6], &[4], Some(0)).unwrap_err().to_string(), message);
     let (table, ids) = (View::new(TABLE, &[6]).unwrap(), View::new(&[0u8], &[1]).unwrap());

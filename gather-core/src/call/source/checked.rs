@@ -247,10 +247,10 @@ debug_by!(self: [I] Checked<'_, I> { n: self.axis.n, shape: self.layout().shape(
 macro_rules! by_positions {
     ($ids:expr, $n:expr, |$checked:ident| $run:expr) => {
         if i32::try_from($n).is_ok() {
-            let $checked = Checked::<i32>::new($ids, $n, crate::OutOfBounds::Error)?;
+            let $checked = Checked::<i32>::new($ids, $n, $crate::types::policy::OutOfBounds::Error)?;
             $run
         } else {
-            let $checked = Checked::<i64>::new($ids, $n, crate::OutOfBounds::Error)?;
+            let $checked = Checked::<i64>::new($ids, $n, $crate::types::policy::OutOfBounds::Error)?;
             $run
         }
     };
@@ -261,7 +261,7 @@ const OP: Op = Op::Gather;
 
 /// # Errors
 /// [`Error::CheckedAxisTooLong`].
-pub(super) fn check_fits<P: PositionType>(n: usize) -> Result<(), Error> {
+pub(crate) fn check_fits<P: PositionType>(n: usize) -> Result<(), Error> {
     if n as i128 <= P::TYPE.bounds().1 { Ok(()) } else { Err(Error::CheckedAxisTooLong { n, index: P::TYPE }) }
 }
 

@@ -215,23 +215,40 @@ impl<K> ChunksView<'_, K> {
         sources: &[S],
         rows: &[R],
     ) -> Result<Checked<'static, I>, Error> {
-        if sources.len() != rows.len() {
-            return Err(Error::PairsMismatch { sources: sources.len(), rows: rows.len() });
-        }
         let (starts, chunks) = (&self.starts[..], self.starts.len() - 1);
+        let pairs = each_pair(sources, rows, chunks, |source| starts[source + 1] - starts[source])?;
         check_fits::<I>(starts[chunks])?;
         let mut positions = memory::reserve(rows.len())?;
-        for (position, (&source, &row)) in sources.iter().zip(rows).enumerate() {
-            let is_source = source.bits() < chunks as u64;
-            let [from, to] = if is_source { [0, 1].map(|end| starts[source.bits() as usize + end]) } else { [0; 2] };
-            if row.bits() >= (to - from) as u64 {
-                let (source, row, rows) = (source.exact(), row.exact(), is_source.then_some(to - from));
-                return Err(Error::PairOutOfRange { position, source, row, chunks, rows });
-            }
-            positions.push(I::truncated(from as i64 + row.widen()));
+        for pair in pairs {
+            let (source, row) = pair?;
+            positions.push(I::truncated((starts[source] + row) as i64));
         }
         Ok(Checked::from_positions(positions, starts[chunks]))
     }
+}
+
+/// The source and the row of each pair, of `chunks` sources with `count(source)` rows each.
+///
+/// # Errors
+/// [`Error::PairsMismatch`]; in place of a pair that names no row, [`Error::PairOutOfRange`].
+pub(crate) fn each_pair<'p, S: Index, R: Index>(
+    sources: &'p [S],
+    rows: &'p [R],
+    chunks: usize,
+    count: impl Fn(usize) -> usize + 'p,
+) -> Result<impl Iterator<Item = Result<(usize, usize), Error>> + 'p, Error> {
+    if sources.len() != rows.len() {
+        return Err(Error::PairsMismatch { sources: sources.len(), rows: rows.len() });
+    }
+    Ok(sources.iter().zip(rows).enumerate().map(move |(position, (&source, &row))| {
+        let is_source = source.bits() < chunks as u64;
+        let n = if is_source { count(source.bits() as usize) } else { 0 };
+        if row.bits() >= n as u64 {
+            let (source, row, rows) = (source.exact(), row.exact(), is_source.then_some(n));
+            return Err(Error::PairOutOfRange { position, source, row, chunks, rows });
+        }
+        Ok((source.bits() as usize, row.bits() as usize))
+    }))
 }
 
 impl<K: ChunkKind + RowKind> ChunksView<'_, K> {

@@ -21,7 +21,7 @@ use crate::kernels::resolve::check::{ArePositions, CompiledCheckFn};
 use crate::kernels::vector::Vector;
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::words::{Eight, Words};
-use crate::tensor::bitmap::{Bitmap, WORD};
+use crate::tensor::bitmap::{BitWriter, Bitmap, WORD};
 use crate::types::index::Index;
 
 /// The bits at up to [`WORD`] positions, each relative to a first bit, and a second word whose bits are 1 for negative
@@ -169,6 +169,59 @@ impl LevelFn for LookUpBitsByVectors {
         }
         words
     }
+}
+
+/// Writes the bits where a mask of the same length is 1. Returns the number of 1 bits written.
+pub(crate) static SELECT_BITS: ByLevel<CompiledSelectBits> = by_level!(fn SelectBits);
+
+/// [`SELECT_BITS`], compiled for a level.
+type CompiledSelectBits = for<'a> unsafe fn((&'a mut [u8], Bitmap<'a>, Bitmap<'a>)) -> usize;
+
+level_pointers! {
+    for<'a> fn((&'a mut [u8], Bitmap<'a>, Bitmap<'a>)) -> usize;
+}
+
+pub(crate) enum SelectBits {}
+
+impl LevelFn for SelectBits {
+    type Args<'a> = (&'a mut [u8], Bitmap<'a>, Bitmap<'a>);
+    type Output = usize;
+
+    #[inline(always)]
+    fn call<Here: Token>(here: Here, (out, mask, bits): Self::Args<'_>) -> usize {
+        let mut writer = BitWriter::new(out);
+        let rest = mask.len() % WORD;
+        let last = [mask, bits].map(|of| of.word(mask.len() - rest, rest));
+        for (mask, bits) in mask.whole_words().zip(bits.whole_words()).chain([last.into()]) {
+            writer.push(selected(here, bits, mask), mask.count_ones() as usize);
+        }
+        writer.finish()
+    }
+}
+
+/// The bits where `mask` is 1, side by side from bit 0 on.
+#[inline(always)]
+fn selected<Here: Token>(here: Here, bits: u64, mask: u64) -> u64 {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(level) = here.avx2() {
+        return level.selected(bits, mask);
+    }
+    let _ = here;
+    if mask == u64::MAX { bits } else { selected_by_steps(bits, mask) }
+}
+
+/// Moves each bit down by the number of zeros below it in the mask: by 1 if bit 0 of this number is 1, by 2 if bit 1
+/// is, and so on.
+fn selected_by_steps(bits: u64, mut mask: u64) -> u64 {
+    let (mut bits, mut zeros) = (bits & mask, !mask << 1);
+    for by in [1, 2, 4, 8, 16, 32] {
+        // Whether the number of zeros up to each bit is odd. Half of them are left for the next step.
+        let odd = [1, 2, 4, 8, 16, 32].iter().fold(zeros, |odd, shift| odd ^ odd << shift);
+        let moved = |word: u64| word & !odd | (word & odd) >> by;
+        (bits, mask, zeros) = (moved(bits), moved(mask), zeros & !odd);
+    }
+    let _ = mask;
+    bits
 }
 
 #[cfg(all(test, target_arch = "x86_64"))]

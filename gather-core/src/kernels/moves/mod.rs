@@ -16,6 +16,7 @@ pub(crate) mod gather_positions;
 #[cfg(target_arch = "x86_64")]
 mod loads;
 pub(crate) mod masks;
+pub(crate) mod pieces;
 pub(crate) mod placed;
 pub(crate) mod prefetching;
 pub(crate) mod remainder;

@@ -334,8 +334,33 @@ errors! {
         (0, 0) => "embedding_bag: the first offset is {offset}; it must be 0, where the first bag begins",
         _ => "embedding_bag: offset {offset} at position {position} is out of range; allowed there is {min}..={max}",
     },
-    /// EmbeddingBag: `include_last_offset` is set, and offsets are empty.
-    NoOffsets => "embedding_bag: there are no offsets; one is needed, where the last bag ends",
+    /// Offsets are empty: of [`Ragged`](crate::Ragged) rows, or of EmbeddingBag if `include_last_offset` is set.
+    NoOffsets => "there are no offsets; one is needed, where the last bag or row ends",
+    /// The offsets of a row of [`Ragged`](crate::Ragged) descend, are negative, or exceed the values.
+    RowOffsets {
+        /// The number of the row.
+        row: usize,
+        /// The offset where the row begins.
+        from: i128,
+        /// The offset where it ends.
+        to: i128,
+        /// The number of values.
+        len: usize,
+    } => "ragged: row {row} has offsets {from} and {to}, which ascend in 0..={len}",
+    /// The offsets of a result of [`Ragged`](crate::Ragged) rows exceed their type.
+    OffsetsTooLong {
+        /// The last offset.
+        end: i128,
+        /// The type of offsets.
+        index: IndexType,
+    } => ("ragged: the rows end at offset {end}; offsets of type {index} allow at most {}", index.bounds().1),
+    /// The last offset of [`Ragged`](crate::Ragged) rows to append to is not the number of their values.
+    LastOffsetMismatch {
+        /// The offset.
+        last: i128,
+        /// The number of values.
+        values: usize,
+    } => "ragged: the last offset is {last}, and there are {values} values to append to",
     /// EmbeddingBag: `padding_index`, which may be negative, or `default_index` names no row.
     RowOutOfRange {
         /// The attribute.

@@ -314,7 +314,7 @@ fn messages() -> Vec<(Error, &'static str)> {
             Error::BagOffsetOutOfRange { position: 0, offset: 1, min: 0, max: 0 },
             "embedding_bag: the first offset is 1; it must be 0, where the first bag begins",
         ),
-        (Error::NoOffsets, "embedding_bag: there are no offsets; one is needed, where the last bag ends"),
+        (Error::NoOffsets, "there are no offsets; one is needed, where the last bag or row ends"),
         (row(Argument::PaddingIndex, 5), "embedding_bag: padding_index is -7; 5 rows allow -5..=4"),
         (row(Argument::DefaultIndex, 5), "embedding_bag: default_index is -7; 5 rows allow 0..=4"),
         (row(Argument::DefaultIndex, 0), "embedding_bag: default_index is -7; data has no rows"),
