@@ -194,7 +194,7 @@ pub use crate::call::bag::kinds::{BagKind, BagTableOf, BaggedBy};
 pub use crate::call::bag::{BagOperator, BagPlan, EmbeddingBag};
 pub use crate::call::gather::GatherOperator;
 pub use crate::call::gather::kinds::{GatherKind, GatheredBy, Gathers, TableOf};
-pub use crate::call::gather::masked::{Masked, MaskedPlan};
+pub use crate::call::gather::masked::Masked;
 pub use crate::call::gather::nullable::{Nullable, NullablePlan};
 pub use crate::call::gather::plan::{DynPlan, Plan};
 pub use crate::call::gather::rows::RowAttributes;

@@ -6,6 +6,7 @@ mod chunks;
 mod copies;
 mod kernels;
 mod maps;
+mod masks;
 mod methods;
 mod odd;
 mod rows;

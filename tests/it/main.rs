@@ -30,6 +30,7 @@ mod layers;
 mod lemmas;
 mod links;
 mod long_axes;
+mod masks;
 mod matrix;
 mod methods;
 mod nulls;

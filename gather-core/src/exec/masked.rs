@@ -1,18 +1,11 @@
 //! Execution of masked gathers: lines of rows, selected by the bits of a mask.
-//!
-//! ```text
-//! for each coordinate of the dimensions before the mask, and of strided rows      `outer`
-//!     for each line of the mask, which a stride of data ends                      `lines`
-//!         select rows of the line by bits                                         a kernel
-//! ```
 
 use alloc::vec::Vec;
-use core::ops::Range;
 
 use crate::exec::cuts::Cuts;
 use crate::exec::nulls::PositionType;
 use crate::exec::threads::{CHUNKS_PER_THREAD, parallel_for, pool_threads};
-use crate::kernels::{Loop, SelectFn, SelectJob, count_ones, select_fn};
+use crate::kernels::{Loop, SelectJob, count_ones, select_fn};
 use crate::plan::Work;
 use crate::plan::fold::{Loops, count, fold_into, for_each, merge_into};
 use crate::tensor::bitmap::{Bitmap, WORD};
@@ -22,92 +15,66 @@ use crate::types::error::Error;
 use crate::types::level::Available;
 use crate::types::policy::Par;
 
-/// A masked gather of elements that are moved unchanged.
+/// A masked gather of elements that are moved unchanged, at coordinate 0.
 #[derive(Clone, Copy)]
 pub(crate) struct MaskedCall<'a> {
-    /// The mask in row-major order.
+    /// The mask in row-major order, and the number of its ones.
     pub(crate) bits: Bitmap<'a>,
-    /// The number of its ones.
     pub(crate) count: usize,
-    /// The dimensions of data that the mask covers: `dims.0..dims.1`.
-    pub(crate) dims: (usize, usize),
+    pub(crate) data: *const u8,
+    pub(crate) out: *mut u8,
     /// Bytes of an element.
     pub(crate) size: usize,
-    pub(crate) level: Available,
-    pub(crate) par: Par,
 }
 
-/// The loops of a call, with steps in bytes. Its invariant is the contract of [`run`].
+/// The loops of a call, with steps in elements. Its invariant is the contract of [`run`].
 struct MaskedNest<'a> {
     call: MaskedCall<'a>,
+    level: Available,
+    /// The loops over dimensions that the mask does not cover.
     outer: &'a [Loop],
-    /// Lines follow each other in the mask and in the output, where `out` is 0 here.
+    /// The loops over lines, which follow each other in the mask and in the output.
     lines: &'a [Loop],
-    /// The loop over the rows of a line. `out` is the step from a selected row to the next.
+    /// The loop over the rows of a line. `out` is the step from one selected row to the next.
     line: Loop,
     row: usize,
-    select: SelectFn,
-    data: *const u8,
-    out: *mut u8,
 }
 
 // SAFETY: X2: chunks have different coordinates of the outer loops, or different bits of the mask, and so different
 // rows of the output. Data and the mask are only read.
 unsafe impl Sync for MaskedNest<'_> {}
 
-/// Runs a call. Neither data nor the output may be empty.
+/// Runs a call along the layouts of data and of the output, which are not empty. The mask covers dimensions
+/// `first..end` of data.
 ///
 /// # Safety
-/// V1: elements of `call.size` bytes may be read from `data` along the layout `from`, and written from `out` on along
-/// the layout `to`. No two coordinates of the output share a byte with each other, or with data. `call.bits` has a bit
-/// for each coordinate of the dimensions `call.dims` of data, and `call.count` ones. The output has the shape of data,
-/// with one dimension of size `call.count` in place of these.
+/// V1: elements may be read along the layout of data, and written along the layout of the output. No two coordinates of
+/// the output share a byte with each other, or with data. The mask has a bit for each coordinate of the dimensions that
+/// it covers, and `call.count` ones. The output has the shape of data, with one dimension of size `call.count` in place
+/// of these.
 #[inline]
-pub(crate) unsafe fn run(call: MaskedCall<'_>, (data, from): (*const u8, &Layout), (out, to): (*mut u8, &Layout)) {
-    let (first, end) = call.dims;
-    let mut nest = MaskedNest {
-        call,
-        outer: &[],
-        lines: &[],
-        line: Loop::ONCE,
-        row: call.size,
-        select: select_fn(call.level, call.size, true),
-        data,
-        out,
-    };
-    if !from.is_row_major() || !to.is_row_major() {
-        return run_strided(nest, from, to);
+pub(crate) unsafe fn run(
+    call: MaskedCall<'_>,
+    (first, end): (usize, usize),
+    [from, to]: [&Layout; 2],
+    (level, par): (Available, Par),
+) {
+    let (n, count) = (call.bits.len(), call.count as isize);
+    if from.is_row_major() && to.is_row_major() {
+        let [outer, row] = [&from.shape()[..first], &from.shape()[end..]].map(|dims| dims.iter().product::<usize>());
+        let line = Loop { n, out: row as isize, data: row as isize, index: 0 };
+        let loops = [Loop { n: outer, out: count * line.out, data: n as isize * line.data, index: 0 }];
+        return MaskedNest { call, level, outer: &loops[usize::from(outer == 1)..], lines: &[], line, row }.run(par);
     }
-    nest.row *= from.shape()[end..].iter().product::<usize>();
-    let bytes = |rows: usize| (rows * nest.row) as isize;
-    nest.line = Loop { n: call.bits.len(), data: bytes(1), out: bytes(1), index: 1 };
-    let n = from.shape()[..first].iter().product();
-    let outer = Loop { n, data: bytes(call.bits.len()), out: bytes(call.count), index: 0 };
-    if nest.row != call.size {
-        nest.select = select_fn(call.level, nest.row, true);
-    }
-    MaskedNest { outer: if n == 1 { &[] } else { core::slice::from_ref(&outer) }, ..nest }.run();
-}
-
-/// Runs a call on layouts of any strides: completes the loops of `nest`, which holds everything else.
-#[inline(never)]
-fn run_strided(nest: MaskedNest<'_>, from: &Layout, to: &Layout) {
-    let (call, (first, end)) = (nest.call, nest.call.dims);
-    let size = call.size as isize;
     let dim = |d: usize, o: usize| Loop { n: from.shape()[d], out: to.strides()[o], data: from.strides()[d], index: 0 };
     let (mut outer, mut rows, mut lines) = (Loops::new(), Loops::new(), Loops::new());
     merge_into(&mut outer, (0..first).map(|d| dim(d, d)));
-    let row = call.size * fold_into(&mut rows, (end..from.rank()).map(|d| dim(d, first + 1 + d - end)));
+    let row = fold_into(&mut rows, (end..from.rank()).map(|d| dim(d, first + 1 + d - end)));
     outer.extend(rows);
     // Dimensions of the mask merge if data merges.
     merge_into(&mut lines, (first..end).map(|d| Loop { out: from.strides()[d], ..dim(d, first) }));
     let line = Loop { out: to.strides()[first], ..lines.pop().unwrap_or(Loop::ONCE) };
-    let bytes = |along: &Loop, out| Loop { data: along.data.wrapping_mul(size), out, ..*along };
-    outer.iter_mut().for_each(|along| *along = bytes(along, along.out.wrapping_mul(size)));
-    lines.iter_mut().for_each(|along| *along = bytes(along, 0));
-    let line = bytes(&line, line.out.wrapping_mul(size));
-    let select = select_fn(call.level, row, [line.data, line.out] == [row as isize; 2]);
-    MaskedNest { outer: &outer, lines: &lines, line, row, select, ..nest }.run();
+    MaskedNest { call, level, outer: &outer, lines: &lines, line, row }.run(par);
 }
 
 /// The offsets in data and in the output after `n` iterations of a loop.
@@ -118,14 +85,16 @@ fn after((data, out): (isize, isize), along: &Loop, n: usize) -> (isize, isize) 
 }
 
 impl MaskedNest<'_> {
-    /// Runs all loops, on several threads if that is worth it.
-    fn run(&self) {
-        let units = self.units();
-        let tasks = self.work().tasks(self.call.par, pool_threads);
+    /// Runs all loops, on several threads if that is worth it: they share outer loops, and the words of a lone line.
+    #[inline]
+    fn run(&self, par: Par) {
+        let words = if self.lines.is_empty() { self.line.n.div_ceil(WORD) } else { 1 };
+        let bytes = count(self.outer).saturating_mul(self.call.count).saturating_mul(self.row * self.call.size);
+        let tasks = Work { bytes, rows: 0, read: 0 }.tasks(par, pool_threads);
         if tasks == 1 {
-            return self.run_units(self.outer, (0, 0), 0..units);
+            return self.run_part(self.outer, (0, 0), (0, usize::MAX));
         }
-        let lengths = self.outer.iter().map(|along| along.n).chain([units]);
+        let lengths = self.outer.iter().map(|along| along.n).chain([words]);
         let cuts = Cuts::new(lengths, tasks.saturating_mul(CHUNKS_PER_THREAD));
         parallel_for(tasks, cuts.chunks(), |chunk, _| {
             let (mut outer, mut at) = (Loops::from_slice(self.outer), (0, 0));
@@ -134,63 +103,37 @@ impl MaskedNest<'_> {
                 at = after(at, along, range.start);
                 along.n = range.len();
             }
-            self.run_units(&outer, at, cuts.range(chunk, outer.len(), units));
+            let range = cuts.range(chunk, outer.len(), words);
+            let end = if range.end == words { usize::MAX } else { range.end * WORD };
+            self.run_part(&outer, at, (range.start * WORD, end));
         });
     }
 
-    fn work(&self) -> Work {
-        let bytes = |rows: usize| count(self.outer).saturating_mul(rows).saturating_mul(self.row);
-        // Few ones read few lines of data.
-        let read = self.call.bits.len().min(self.call.count.saturating_mul(8));
-        Work { bytes: bytes(self.call.count), rows: 0, read: bytes(read) }
-    }
-
-    /// The number of units of the mask that threads share: lines, or the words of one line.
-    fn units(&self) -> usize {
-        if self.lines.is_empty() { self.line.n.div_ceil(WORD) } else { count(self.lines) }
-    }
-
-    /// Selects rows by some units of the mask, at each coordinate of the outer loops from the offsets `at` on.
-    fn run_units(&self, outer: &[Loop], at: (isize, isize), units: Range<usize>) {
-        let MaskedCall { bits, count, level, .. } = self.call;
-        let unit = if self.lines.is_empty() { WORD } else { self.line.n };
-        let (first, end) = (units.start * unit, (units.end * unit).min(bits.len()));
-        let before = if first == 0 { 0 } else { count_ones(level, &bits, 0, first) };
-        let is_rest = end == bits.len();
-        let ones = if is_rest { count - before } else { count_ones(level, &bits, first, end - first) };
-        let at = after(at, &Loop { data: 0, ..self.line }, before);
+    /// Selects rows at each coordinate of the outer loops from the offsets `at` on: of all lines, or of a lone line by
+    /// bits `first..end`.
+    #[inline]
+    fn run_part(&self, outer: &[Loop], at: (isize, isize), (first, end): (usize, usize)) {
+        let (MaskedCall { bits, count, size, data, out }, line) = (self.call, &self.line);
+        let n = end.min(line.n) - first;
+        let before = count_ones(self.level, &bits, 0, first);
+        let ones = if end < line.n { count_ones(self.level, &bits, first, n) } else { count - before };
+        let (row, bytes) = (self.row * size, |elements: isize| elements.wrapping_mul(size as isize));
+        let steps = [bytes(line.data), bytes(line.out)];
+        let select = select_fn(self.level, row, steps == [row as isize; 2]);
+        let from = (first as isize).wrapping_mul(line.data);
         for_each(outer, at, |at, along| after(at, along, 1), &mut |at| {
-            let done = if self.lines.is_empty() {
-                self.select(after(at, &Loop { out: 0, ..self.line }, first), (first, end - first), ones)
-            } else {
-                units.clone().fold(0, |done, line| {
-                    let at = after(self.line_at(at, line), &Loop { data: 0, ..self.line }, done);
-                    done + self.select(at, (line * unit, unit), ones - done)
-                })
-            };
+            let (mut bit, mut done) = (first, 0);
+            for_each(self.lines, at.0.wrapping_add(from), |at, along| at.wrapping_add(along.data), &mut |from| {
+                let (_, to) = after(at, line, before + done);
+                let ends = (data.wrapping_offset(bytes(from)), out.wrapping_offset(bytes(to)));
+                // SAFETY: S1: the offsets are at coordinates of the outer loops and of the line, so that `n` rows of
+                // data, and `ones - done` rows of the output, lie along its steps. Rows are contiguous (`fold_into`).
+                done += select(&unsafe { SelectJob::new((bits, bit, n), ends, steps, (ones - done, row)) });
+                bit += n;
+            });
             // X3: every row of the output has been written.
             assert_eq!(done, ones, "the count of a mask is not the number of its ones");
         });
-    }
-
-    /// The offsets at a line of the mask.
-    fn line_at(&self, mut at: (isize, isize), mut line: usize) -> (isize, isize) {
-        for along in self.lines.iter().rev() {
-            at = after(at, along, line % along.n);
-            line /= along.n;
-        }
-        at
-    }
-
-    /// Selects rows by `n` bits of a line from bit `first` on; there are `most` ones at most. Returns their number.
-    #[inline(always)]
-    fn select(&self, (data, out): (isize, isize), (first, n): (usize, usize), most: usize) -> usize {
-        let ends = (self.data.wrapping_offset(data), self.out.wrapping_offset(out));
-        let steps = [self.line.data, self.line.out];
-        // SAFETY: S1: the offsets are at coordinates of the outer loops and of the line, so that `n` rows of data and,
-        // at most `most` of them, rows of the output lie along its steps. Rows are contiguous (`fold_into`).
-        let job = unsafe { SelectJob::new((self.call.bits, first, n), ends, steps, (most, self.row)) };
-        (self.select)(&job)
     }
 }
 
@@ -203,20 +146,17 @@ pub(crate) fn mask_positions<P: PositionType>(
     bits: Bitmap<'_>,
     count: usize,
 ) -> Result<Vec<P>, Error> {
-    let (numbers, size) = (P::NUMBERS, size_of::<P>());
+    let (numbers, size) = (core::array::from_fn::<P, 256, _>(|number| P::truncated(number as i64)), size_of::<P>());
     let (mut positions, select) = (memory::reserve::<P>(count)?, select_fn(level, size, true));
     for at in (0..bits.len()).step_by(numbers.len()) {
         let (n, done) = (numbers.len().min(bits.len() - at), positions.len());
-        let out = positions.spare_capacity_mut();
-        let ends = (numbers.as_ptr().cast(), out.as_mut_ptr().cast());
-        let most = out.len().min(count - done);
-        // SAFETY: S1: `n` numbers may be read, and memory for the other `count - done` ones may be written.
-        let job = unsafe { SelectJob::new((bits, at, n), ends, [size as isize; 2], (most, size)) };
+        let ends = (numbers.as_ptr().cast(), positions.spare_capacity_mut().as_mut_ptr().cast());
+        // SAFETY: S1: `n` numbers may be read. `count` ones have memory in all, and `done` have been written.
+        let job = unsafe { SelectJob::new((bits, at, n), ends, [size as isize; 2], (count - done, size)) };
         let selected = select(&job);
         // SAFETY: the job has written `selected` numbers, for which there was memory.
         unsafe { positions.set_len(done + selected) };
         positions[done..].iter_mut().for_each(|number| *number = P::truncated(number.widen() + at as i64));
     }
-    assert_eq!(positions.len(), count, "the count of a mask is not the number of its ones");
     Ok(positions)
 }

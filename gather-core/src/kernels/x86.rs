@@ -98,8 +98,6 @@ instructions! {
     }
     /// The bits where `mask` is 1, side by side from bit 0 on.
     selected(bits: u64, mask: u64) -> u64 { _pext_u64(bits, mask) }
-    /// The bytes that are not 0.
-    nonzero8(a: __m256i) -> u32 { !_mm256_movemask_epi8(_mm256_cmpeq_epi8(a, _mm256_setzero_si256())) as u32 }
 
     splat_single(number: f32) -> __m256 { _mm256_set1_ps(number) }
     singles(bits: __m256i) -> __m256 { _mm256_castsi256_ps(bits) }
@@ -158,17 +156,6 @@ instructions! {
     }
     splat_64(byte: u8) -> __m512i { _mm512_set1_epi8(byte as i8) }
     negative_64(a: __m512i) -> u64 { _mm512_movepi8_mask(a) }
-    /// The `BYTES`-byte elements of `a` where `mask` is 1, from the first lane on; zeros after them.
-    compressed<const BYTES>(mask: u64, a: __m512i) -> __m512i {
-        match BYTES {
-            1 => _mm512_maskz_compress_epi8(mask, a),
-            2 => _mm512_maskz_compress_epi16(mask as u32, a),
-            4 => _mm512_maskz_compress_epi32(mask as u16, a),
-            _ => _mm512_maskz_compress_epi64(mask as u8, a),
-        }
-    }
-    /// The bytes that are not 0.
-    nonzero_64(a: __m512i) -> u64 { _mm512_test_epi8_mask(a, a) }
     /// `a + b` in the lanes of `mask`, `a` elsewhere.
     plus_where_64(a: __m512i, mask: u64, b: __m512i) -> __m512i { _mm512_mask_add_epi8(a, mask, a, b) }
     /// The bytes with `a <= b`, unsigned.
@@ -206,6 +193,10 @@ macro_rules! of_every_machine {
 
 of_every_machine! {
     four_words(a: i32, b: i32, c: i32, d: i32) -> __m128i { _mm_set_epi32(d, c, b, a) }
+    /// The bytes that are not 0.
+    nonzero_16(bytes: u128) -> u16 {
+        !_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_set_epi64x((bytes >> 64) as i64, bytes as i64), _mm_setzero_si128())) as u16
+    }
     two_longs(a: i64, b: i64) -> __m128i { _mm_set_epi64x(b, a) }
     /// Orders the stores of [`stream_line`] before all later accesses, of this thread and of others.
     fence() -> () { _mm_sfence() }

@@ -213,6 +213,7 @@ impl IndexAttributes for GatherAttributes {
 }
 
 impl RowAttributes for GatherAttributes {
+    #[inline]
     fn masked_axis(&self, data: &Layout) -> Result<usize, Error> {
         let axis = normalize_axis(Op::Gather, self.axis, data.rank())?;
         match self.batch_dims {

@@ -204,11 +204,21 @@ fn plain(dim: BlockLoop) -> BlockLoop {
 }
 
 /// Calls `visit` at every coordinate of the loops, the last loop fastest.
+#[inline]
 pub(crate) fn for_each<P: Copy>(loops: &[Loop], at: P, step: impl Fn(P, &Loop) -> P + Copy, visit: &mut impl FnMut(P)) {
-    let [first, rest @ ..] = loops else {
-        return visit(at);
-    };
-    let mut at = at;
+    match loops {
+        [] => visit(at),
+        [first, rest @ ..] => for_each_of(first, rest, at, step, visit),
+    }
+}
+
+fn for_each_of<P: Copy>(
+    first: &Loop,
+    rest: &[Loop],
+    mut at: P,
+    step: impl Fn(P, &Loop) -> P + Copy,
+    visit: &mut impl FnMut(P),
+) {
     for _ in 0..first.n {
         for_each(rest, at, step, visit);
         at = step(at, first);

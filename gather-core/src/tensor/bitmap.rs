@@ -294,12 +294,6 @@ impl<'a> BitWriter<'a> {
         BitWriter { bytes, at: 0, word: 0, filled: 0, valid: 0 }
     }
 
-    /// The number of bits appended.
-    #[inline(always)]
-    pub(crate) fn len(&self) -> usize {
-        8 * self.at + self.filled
-    }
-
     /// Appends the `n <= WORD` low bits of `bits`, whose upper bits are 0.
     #[inline(always)]
     pub(crate) fn push(&mut self, bits: u64, n: usize) {

@@ -6,9 +6,9 @@ use crate::call::source::Source;
 use crate::call::source::checked::{Checked, Position, check_fits};
 use crate::call::source::kind::Kind;
 use crate::exec::mask_positions;
-use crate::kernels::{Loop, SELECT_BITS, and_bits, count_ones, nonzero_bytes, pack_bytes};
+use crate::kernels::{Loop, SELECT_BITS, count_ones, nonzero_16};
 use crate::plan::fold::{Loops, for_each, merge_into};
-use crate::tensor::bitmap::{BitWriter, Bitmap, Validity, WORD, word_of};
+use crate::tensor::bitmap::{BitWords, BitWriter, Bitmap, Validity, WORD, word_of};
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::typing::Dyn;
 use crate::types::declare::{accessors, debug_by};
@@ -87,8 +87,7 @@ impl Mask<'static> {
     /// Cost: one pass over the elements, one allocation of a bit for each.
     ///
     /// # Errors
-    /// [`Error::NotAMask`] for a type known at run time, [`Error::LevelUnavailable`], then
-    /// [`Error::AllocationFailed`].
+    /// [`Error::NotAMask`] for a type known at run time, then [`Error::AllocationFailed`].
     pub fn new<S: Source<Kind: MaskKind> + ?Sized>(source: &S) -> Result<Self, Error> {
         S::Kind::check_mask(source.dtype())?;
         let held = source.held();
@@ -99,28 +98,22 @@ impl Mask<'static> {
     /// Packs bytes along a layout.
     ///
     /// # Errors
-    /// [`Error::LevelUnavailable`], [`Error::AllocationFailed`].
+    /// [`Error::AllocationFailed`].
     ///
     /// # Safety
     /// V1: bytes may be read from `start` along the layout.
+    #[inline(never)]
     unsafe fn pack(start: *const u8, layout: &Layout) -> Result<Self, Error> {
-        let (level, len) = (Level::resolve(None)?, layout.len());
-        let dims = layout.shape().iter().zip(layout.strides());
         let mut loops = Loops::new();
+        let dims = layout.shape().iter().zip(layout.strides());
         merge_into(&mut loops, dims.map(|(&n, &data)| Loop { n, out: data, data, index: 0 }));
         let inner = loops.pop().unwrap_or(Loop { data: 1, ..Loop::ONCE });
+        let shape = Shape::of_both(layout.shape(), &[]);
         let line = |at: isize, n: usize| {
             // SAFETY: V1: `n` bytes of a line of contiguous elements, from offset `at` on.
             unsafe { core::slice::from_raw_parts(start.wrapping_offset(at), n) }
         };
-        let bits = Validity::write(len, |bits| {
-            if len == 0 {
-                return Ok(0);
-            }
-            if loops.is_empty() && inner.data == 1 {
-                return Ok(len - pack_bytes(level, line(0, len), bits));
-            }
-            let mut writer = BitWriter::new(bits);
+        Self::write(shape, layout.len(), |writer| {
             for_each(&loops, 0, |at: isize, along| at.wrapping_add(along.data), &mut |at: isize| {
                 for first in (0..inner.n).step_by(WORD) {
                     let n = WORD.min(inner.n - first);
@@ -132,9 +125,22 @@ impl Mask<'static> {
                     writer.push(word, n);
                 }
             });
+        })
+    }
+
+    /// A mask of a shape of `len` elements, whose bits `write` appends.
+    ///
+    /// # Errors
+    /// [`Error::AllocationFailed`].
+    #[inline]
+    fn write(shape: Shape, len: usize, write: impl FnOnce(&mut BitWriter<'_>)) -> Result<Self, Error> {
+        let bits = Validity::write(len, |bits| {
+            let mut writer = BitWriter::new(bits);
+            if len > 0 {
+                write(&mut writer);
+            }
             Ok(len - writer.finish())
         })?;
-        let shape = Shape::of_both(layout.shape(), &[]);
         Ok(Mask { count: len - bits.null_count(), bits: Held::Owned(bits), shape })
     }
 }
@@ -147,8 +153,8 @@ impl<'a> Mask<'a> {
     pub fn from_bits(bits: Bitmap<'a>) -> Self {
         let len = bits.len();
         let count = match Level::resolve(None) {
-            Ok(level) => count_ones(level, &bits, 0, len),
-            Err(_) => len - bits.null_count(),
+            Ok(level) if len > WORD => count_ones(level, &bits, 0, len),
+            _ => len - bits.null_count(),
         };
         Mask { bits: Held::Lent(bits), shape: Shape::of_both(&[len], &[]), count }
     }
@@ -168,17 +174,25 @@ impl<'a> Mask<'a> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::BitmapLengthMismatch`] if `valid` has another number of bits, [`Error::LevelUnavailable`], then
-    /// [`Error::AllocationFailed`].
+    /// [`Error::BitmapLengthMismatch`] if `valid` has another number of bits, then [`Error::AllocationFailed`].
     pub fn with_nulls(self, valid: Bitmap<'_>) -> Result<Mask<'static>, Error> {
         let len = self.len();
         if valid.len() != len {
             let (argument, len, rows) = (Argument::Mask, valid.len(), len);
             return Err(Error::BitmapLengthMismatch { op: OP, argument, len, rows, elements: rows });
         }
-        let level = Level::resolve(None)?;
-        let bits = Validity::write(len, |out| Ok(len - and_bits(level, [self.bitmap(), valid], out)))?;
-        Ok(Mask { count: len - bits.null_count(), bits: Held::Owned(bits), shape: self.shape })
+        let bits = self.bitmap();
+        Mask::write(self.shape.clone(), len, |writer| {
+            let [mut a, mut b] = [bits, valid].map(|bits| BitWords::new(bits, 0, len));
+            // Both have a last word at the same place.
+            for at in (0..len).step_by(WORD) {
+                let n = WORD.min(len - at);
+                let word = |words: &mut BitWords<'_>, bits: &Bitmap<'_>| {
+                    words.next_whole().unwrap_or_else(|| bits.word(at, n))
+                };
+                writer.push(word(&mut a, &bits) & word(&mut b, &valid), n);
+            }
+        })
     }
 
     /// The same bits, in row-major order, as a mask of another shape.
@@ -292,6 +306,15 @@ impl Mask<'_> {
             Ok(all - writer.finish())
         })
     }
+}
+
+/// The bytes, up to [`WORD`], that are not 0, as bits.
+#[inline]
+fn nonzero_bytes(bytes: &[u8]) -> u64 {
+    let (chunks, rest) = bytes.as_chunks::<16>();
+    let rest = word_of(rest.len(), |lane| u64::from(rest[lane] != 0)) << (16 * chunks.len() % WORD);
+    let word = |at: usize| u64::from(nonzero_16(u128::from_le_bytes(chunks[at]))) << (16 * at);
+    (0..chunks.len()).fold(rest, |bits, at| bits | word(at))
 }
 
 debug_by!(self: [] Mask<'_> { shape: self.shape(), count: self.count });

@@ -21,8 +21,9 @@ use crate::kernels::resolve::check::{ArePositions, CompiledCheckFn};
 use crate::kernels::vector::Vector;
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::words::{Eight, Words};
-use crate::tensor::bitmap::{BitWriter, Bitmap, WORD};
+use crate::tensor::bitmap::{BitWriter, Bitmap, WORD, first_bits};
 use crate::types::index::Index;
+use crate::types::level::Available;
 
 /// The bits at up to [`WORD`] positions, each relative to a first bit, and a second word whose bits are 1 for negative
 /// positions. Their bits in the first word are any.
@@ -44,6 +45,7 @@ type CompiledMarkNulls<I> = for<'a> unsafe fn((&'a mut [I], Bitmap<'a>)) -> bool
 level_pointers! {
     for<'a> fn((&'a Bitmap<'a>, usize, &'a [I])) -> [u64; 2], I: Index;
     for<'a> fn((&'a mut [I], Bitmap<'a>)) -> bool, I: Index;
+    for<'a> fn(&'a [u8]) -> usize;
 }
 
 impl BitFns<i32> {
@@ -93,6 +95,46 @@ impl<I: Index + Not<Output = I> + BitAnd<Output = I> + BitOr<Output = I>> LevelF
             mark(position, valid.bit(at + lane) as u32, 0);
         }
         signs.widen() < 0
+    }
+}
+
+/// The bytes that are not 0.
+#[cfg(not(target_arch = "x86_64"))]
+pub(crate) fn nonzero_16(bytes: u128) -> u16 {
+    let eight = |bytes: u64| {
+        const LOW: u64 = u64::from_ne_bytes([0x7f; 8]);
+        // Bit 7 of each byte: whether the byte is not 0. No carry leaves a byte.
+        let ones = (((bytes & LOW) + LOW) | bytes) & !LOW;
+        // Moves bit `8 i` to bit `56 + i`, for each byte `i`.
+        ((ones >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56) as u16
+    };
+    eight(bytes as u64) | eight((bytes >> 64) as u64) << 8
+}
+
+/// The number of 1 bits in `n` bits from bit `at` on.
+pub(crate) fn count_ones(level: Available, bits: &Bitmap<'_>, at: usize, n: usize) -> usize {
+    if n <= WORD {
+        return if n == 0 { 0 } else { bits.word(at, n).count_ones() as usize };
+    }
+    let (bytes, skipped) = bits.bytes_from(at);
+    let (last, used) = ((skipped + n).div_ceil(8) - 1, (skipped + n - 1) % 8 + 1);
+    let outside = |byte: u8, mask: u64| (u64::from(byte) & mask).count_ones() as usize;
+    let others = outside(bytes[0], first_bits(skipped)) + outside(bytes[last], !first_bits(used));
+    by_level!(fn CountOnes).at(level)(&bytes[..=last]) - others
+}
+
+/// Counts the 1 bits of bytes.
+enum CountOnes {}
+
+impl LevelFn for CountOnes {
+    type Args<'a> = &'a [u8];
+    type Output = usize;
+
+    #[inline(always)]
+    fn call<Here: Token>(_: Here, bytes: &[u8]) -> usize {
+        let (words, rest) = bytes.as_chunks::<8>();
+        let ones: usize = words.iter().map(|word| u64::from_le_bytes(*word).count_ones() as usize).sum();
+        ones + rest.iter().map(|byte| byte.count_ones() as usize).sum::<usize>()
     }
 }
 

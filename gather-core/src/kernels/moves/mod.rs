@@ -15,7 +15,6 @@ mod gather_panels;
 pub(crate) mod gather_positions;
 #[cfg(target_arch = "x86_64")]
 mod loads;
-pub(crate) mod masks;
 pub(crate) mod pieces;
 pub(crate) mod placed;
 pub(crate) mod prefetching;

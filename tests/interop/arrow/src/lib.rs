@@ -11,11 +11,9 @@ use arrow_array::{cast::AsArray, types::*, *};
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, OffsetBuffer};
 use arrow_schema::{ArrowError, DataType, FieldRef};
 use gather_core::{
-    Append, Bitmap, Checked, Error, Gather, Index, IndexPolicy, Mask, NegativeIndex, OutOfBounds, Position, View,
-    chunks, gather_bits,
+    Append, Bitmap, Checked, Error, Gather, Index, IndexPolicy, Mask, NegativeIndex, OutOfBounds, Position, Ragged,
+    View, chunks, gather_bits, ragged_pairs,
 };
-mod shim;
-use shim::*;
 
 type Result<T, E = ArrowError> = std::result::Result<T, E>;
 /// Fails by an error of gather-core or of Arrow.
