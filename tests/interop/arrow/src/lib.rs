@@ -20,7 +20,6 @@ type Result<T, E = ArrowError> = std::result::Result<T, E>;
 type Taken<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 /// Arrays of one type, and the number of adjacent values that are a row.
 type Column<'c> = (&'c [&'c dyn Array], usize);
-/// Reads a part of an array.
 type Get<'g, 'c, T> = &'g dyn Fn(&'c dyn Array) -> T;
 
 /// Rows of columns, checked once for all of them.
@@ -52,12 +51,10 @@ impl<'a> Rows<'a> {
 
     /// The rows where a mask is true: `arrow_select::filter`. Null is not true.
     pub fn filter(mask: &'a BooleanArray) -> Result<Self> {
-        let of_bits = || Ok(Mask::from_bits(bitmap(mask.values())?));
-        let mask = match mask.nulls() {
-            Some(nulls) => of_bits().and_then(|mask| mask.with_nulls(bitmap(nulls.inner())?)),
-            None => of_bits(),
-        };
-        mask.map(|mask| Rows { len: mask.count(), by: By::Mask(mask) }).map_err(refused)
+        let bits = Mask::from_bits(bitmap(mask.values()).map_err(refused)?);
+        let Some(nulls) = mask.nulls() else { return Ok(Rows { len: bits.count(), by: By::Mask(bits) }) };
+        let mask = bitmap(nulls.inner()).and_then(|nulls| bits.with_nulls(nulls)).map_err(refused)?;
+        Ok(Rows { len: mask.count(), by: By::Mask(mask) })
     }
 
     /// The rows `rows[i]` of sources `sources[i]`, columns of these lengths: `arrow_select::interleave`.
@@ -98,15 +95,14 @@ impl<'a> Rows<'a> {
             By::Pairs(.., lengths) => lengths,
         };
         let refused = || format!("columns of {:?} rows; expected {expected:?}", got.clone().collect::<Vec<_>>());
-        let fits = got.clone().eq(expected.iter().copied());
-        if fits { Ok(()) } else { Err(ArrowError::InvalidArgumentError(refused())) }
+        if got.clone().eq(expected.iter().copied()) { Ok(()) } else { Err(ArrowError::InvalidArgumentError(refused())) }
     }
 
     fn taken(&self, column @ (arrays, columns): Column<'_>) -> Taken<ArrayRef> {
         let (of, len, nulls) = (arrays[0].data_type(), self.len * columns, || self.nulls(column));
         macro_rules! numbers {
             ($T:ty) => {
-                self.numbers::<$T>(column)?
+                self.numbers::<$T>(column, of)?
             };
         }
         Ok(downcast_primitive! {
@@ -149,10 +145,9 @@ impl<'a> Rows<'a> {
         })
     }
 
-    fn numbers<T: ArrowPrimitiveType>(&self, column: Column<'_>) -> Taken<ArrayRef> {
+    fn numbers<T: ArrowPrimitiveType>(&self, column: Column<'_>, of: &DataType) -> Taken<ArrayRef> {
         let values = self.values(column, size_of::<T::Native>(), |of| of.as_primitive::<T>().values().inner())?;
         let array = PrimitiveArray::<T>::new(values.into(), self.nulls(column)?);
-        let of = column.0[0].data_type();
         let is_one_type = !of.is_decimal() && !matches!(of, DataType::Timestamp(..));
         Ok(if is_one_type { Arc::new(array) } else { Arc::new(array.with_data_type(of.clone())) })
     }
@@ -187,8 +182,7 @@ impl<'a> Rows<'a> {
                 let parts: Vec<_> = of.0.iter().map(|array| get(*array)).collect();
                 let row = |at: usize| (parts[sources[at] as usize], rows[at] as usize * of.1);
                 let bit = |(part, at): (Option<&BooleanBuffer>, _), column| part.is_none_or(|of| of.value(at + column));
-                let bits = BooleanBuffer::collect_bool(self.len * of.1, |at| bit(row(at / of.1), at % of.1));
-                return Ok(Some(bits));
+                return Ok(Some(BooleanBuffer::collect_bool(self.len * of.1, |at| bit(row(at / of.1), at % of.1))));
             }
         };
         let len = taken.len();
@@ -238,8 +232,8 @@ impl<'a> Rows<'a> {
                 (offsets, Rows::interleave(lengths, &of_values, &values)?.by)
             }
         };
-        let rows = Rows { by, len: offsets[self.len].as_usize() };
-        let child = rows.child(column, 1, &|array| array.as_list::<O>().values())?;
+        let child =
+            Rows { by, len: offsets[self.len].as_usize() }.child(column, 1, &|of| of.as_list::<O>().values())?;
         let (offsets, nulls) = (OffsetBuffer::new(offsets.into()), self.nulls(column)?);
         Ok(Arc::new(GenericListArray::try_new(field.clone(), offsets, child, nulls)?))
     }

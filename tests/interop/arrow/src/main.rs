@@ -42,8 +42,8 @@ fn columns(times: &mut Times, len: usize) {
                 times.compare(
                     len,
                     &name,
-                    || Rows::filter(mask).and_then(|rows| rows.of(&[&array])).expect("a mask"),
-                    || filter(&array, mask).expect("a mask"),
+                    || Rows::filter(mask).expect("a mask").of(&[&*array]).expect("rows"),
+                    || filter(&*array, mask).expect("a mask"),
                 );
             }
             for ids in &ids {
@@ -51,8 +51,8 @@ fn columns(times: &mut Times, len: usize) {
                 times.compare(
                     len,
                     &name,
-                    || Rows::take(ids, len).and_then(|rows| rows.of(&[&array])).expect("ids"),
-                    || take(&array, ids, None).expect("ids"),
+                    || Rows::take(ids, len).expect("ids").of(&[&*array]).expect("rows"),
+                    || take(&*array, ids, None).expect("ids"),
                 );
             }
             arrays.push(array);
@@ -90,7 +90,7 @@ fn values<T: ArrowPrimitiveType>(
         let (values, ids) = (random.numbers::<T>(dim, null_values, &value), random.ids(len, null_ids, dim));
         let with = |what, some| if some { what } else { "" };
         let nulls = [with(", null values", null_values), with(", null ids", null_ids)].concat();
-        let ours = || Rows::take(&ids, dim).and_then(|rows| rows.of(&[&values])).expect("ids in range");
+        let ours = || Rows::take(&ids, dim).expect("ids in range").of(&[&values]).expect("rows");
         times.compare(len, &format!("take {len} of {dim} {of}{nulls}"), ours, || {
             take(&values, &ids, None).expect("ids in range")
         });
@@ -247,7 +247,7 @@ fn main() -> Result<(), ArrowError> {
         let lists = random.fixed_lists(10_000, size, null_lists, null_values);
         let ids = random.ids(4096, true, 10_000);
         let inside = if null_values { " with nulls inside" } else { "" };
-        let ours = || Rows::take(&ids, 10_000).and_then(|rows| rows.of(&[&lists])).expect("ids in range");
+        let ours = || Rows::take(&ids, 10_000).expect("ids in range").of(&[&lists]).expect("rows");
         times.compare(4096 * size as usize, &format!("take 4096 of 10000 lists of {size} f32{inside}"), ours, || {
             take(&lists, &ids, None).expect("ids in range")
         });
