@@ -227,7 +227,7 @@ fn main() -> Result<(), ArrowError> {
     }
     differences::refuse()?;
 
-    let times = &mut Times { values: if quick { 1 << 14 } else { 1 << 19 }, quotients: BTreeMap::new() };
+    let times = &mut Times { values: if quick { 1 << 13 } else { 1 << 16 }, quotients: BTreeMap::new() };
     for len in [64, 1024, 65_536, 1_000_000] {
         if !quick || len < 1_000_000 {
             columns(times, len);
