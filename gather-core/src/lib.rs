@@ -13,7 +13,8 @@
 //! | [`tables::<f32>(..)?`](tables()): several tables at once | | yes | |
 //!
 //! - **Gathers**: [`Gather`] takes rows along an axis, [`GatherElements`] and [`GatherNd`] take elements; with
-//!   [nulls](guide::nulls) by [`nullable()`](GatherOperator::nullable).
+//!   [nulls](guide::nulls) by [`nullable()`](GatherOperator::nullable), and by [masks](guide::gathers#masks) in place of
+//!   indices by [`masked()`](GatherOperator::masked).
 //! - **Bags**: [`EmbeddingBag`] reduces rows while it reads them.
 //! - **Scatters**: [`ScatterElements`], [`ScatterNd`], and the [`adjoint()`](GatherOperator::adjoint) of every gather.
 //! - **Rearranging**: [`BatchToSpace`], [`SpaceToBatch`], [`DepthToSpace`] and [`SpaceToDepth`] take elements only.

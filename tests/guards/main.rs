@@ -9,6 +9,7 @@ mod maps;
 mod masks;
 mod methods;
 mod odd;
+mod ragged;
 mod rows;
 mod scatter;
 

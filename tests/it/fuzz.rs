@@ -39,6 +39,11 @@ fn gather_on_random_cases() {
 }
 
 #[test]
+fn masked_on_random_cases() {
+    tried("masked", fuzz::masked);
+}
+
+#[test]
 fn gather_elements_on_random_cases() {
     tried("gather_elements", fuzz::gather_elements);
 }

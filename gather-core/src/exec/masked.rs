@@ -126,7 +126,7 @@ impl MaskedNest<'_> {
             for_each(self.lines, at.0.wrapping_add(from), |at, along| at.wrapping_add(along.data), &mut |from| {
                 let (_, to) = after(at, line, before + done);
                 let ends = (data.wrapping_offset(bytes(from)), out.wrapping_offset(bytes(to)));
-                // SAFETY: S1: the offsets are at coordinates of the outer loops and of the line, so that `n` rows of
+                // SAFETY: G2: the offsets are at coordinates of the outer loops and of the line, so that `n` rows of
                 // data, and `ones - done` rows of the output, lie along its steps. Rows are contiguous (`fold_into`).
                 done += select(&unsafe { SelectJob::new((bits, bit, n), ends, steps, (ones - done, row)) });
                 bit += n;
@@ -137,21 +137,18 @@ impl MaskedNest<'_> {
     }
 }
 
-/// The positions of the `count` ones of some bits.
+/// The positions of the ones of some bits.
 ///
 /// # Errors
 /// [`Error::AllocationFailed`].
-pub(crate) fn mask_positions<P: PositionType>(
-    level: Available,
-    bits: Bitmap<'_>,
-    count: usize,
-) -> Result<Vec<P>, Error> {
+pub(crate) fn mask_positions<P: PositionType>(level: Available, bits: Bitmap<'_>) -> Result<Vec<P>, Error> {
+    let count = count_ones(level, &bits, 0, bits.len());
     let (numbers, size) = (core::array::from_fn::<P, 256, _>(|number| P::truncated(number as i64)), size_of::<P>());
     let (mut positions, select) = (memory::reserve::<P>(count)?, select_fn(level, size, true));
     for at in (0..bits.len()).step_by(numbers.len()) {
         let (n, done) = (numbers.len().min(bits.len() - at), positions.len());
         let ends = (numbers.as_ptr().cast(), positions.spare_capacity_mut().as_mut_ptr().cast());
-        // SAFETY: S1: `n` numbers may be read. `count` ones have memory in all, and `done` have been written.
+        // SAFETY: G2: `n` numbers may be read. `count` ones have memory in all, and `done` have been written.
         let job = unsafe { SelectJob::new((bits, at, n), ends, [size as isize; 2], (count - done, size)) };
         let selected = select(&job);
         // SAFETY: the job has written `selected` numbers, for which there was memory.

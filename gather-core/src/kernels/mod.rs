@@ -158,9 +158,7 @@ pub(crate) use kernel::{PADDING, SpaceEntry};
 pub use level_fn::Scalar;
 #[cfg(target_arch = "x86_64")]
 pub use level_fn::{Avx2, Avx512};
-#[cfg(not(target_arch = "x86_64"))]
-pub(crate) use moves::bits::nonzero_16;
-pub(crate) use moves::bits::{BitFns, LookUpBitsFn, SELECT_BITS, count_ones};
+pub(crate) use moves::bits::{BitFns, LookUpBitsFn, count_ones, select_bits};
 pub(crate) use moves::compress::{SelectJob, select_fn};
 pub(crate) use moves::pieces::{Piece, copy_pieces};
 pub(crate) use moves::placed::{FEW, RowSize};
@@ -180,8 +178,6 @@ pub(crate) use space::args::{SpaceArgs, SpaceCursor};
 pub use table::{ElementRow, IndexRest, IndexRow, KernelSet, LevelTable, Lists, Rests, WidthRow};
 #[allow(unused_imports, unreachable_pub, reason = "most targets have no level of vectors of 16 bytes")]
 pub use v128::*;
-#[cfg(target_arch = "x86_64")]
-pub(crate) use x86::nonzero_16;
 
 /// The kernel of `Missing::Fill` on an axis without elements: fills every row and reads nothing.
 pub(crate) fn fill_nest(args: &IndexArgs<'_>) -> Outcome {

@@ -86,6 +86,8 @@ instructions! {
     /// All ones in lanes with `a > b`, signed.
     greater32(a: __m256i, b: __m256i) -> __m256i { _mm256_cmpgt_epi32(a, b) }
     any(mask: __m256i) -> bool { _mm256_testz_si256(mask, mask) == 0 }
+    /// The bits where `mask` is 1, side by side from bit 0 on.
+    selected(bits: u64, mask: u64) -> u64 { _pext_u64(bits, mask) }
     /// The 32-bit lanes of `a` at `numbers`.
     permuted32(a: __m256i, numbers: __m256i) -> __m256i { _mm256_permutevar8x32_epi32(a, numbers) }
     /// Eight bytes, zero-extended to 32 bits.
@@ -96,8 +98,6 @@ instructions! {
         let even = _mm_add_epi8(bytes, bytes);
         _mm_add_epi8(_mm_unpacklo_epi8(even, even), _mm_set1_epi16(0x0100))
     }
-    /// The bits where `mask` is 1, side by side from bit 0 on.
-    selected(bits: u64, mask: u64) -> u64 { _pext_u64(bits, mask) }
 
     splat_single(number: f32) -> __m256 { _mm256_set1_ps(number) }
     singles(bits: __m256i) -> __m256 { _mm256_castsi256_ps(bits) }
@@ -193,10 +193,6 @@ macro_rules! of_every_machine {
 
 of_every_machine! {
     four_words(a: i32, b: i32, c: i32, d: i32) -> __m128i { _mm_set_epi32(d, c, b, a) }
-    /// The bytes that are not 0.
-    nonzero_16(bytes: u128) -> u16 {
-        !_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_set_epi64x((bytes >> 64) as i64, bytes as i64), _mm_setzero_si128())) as u16
-    }
     two_longs(a: i64, b: i64) -> __m128i { _mm_set_epi64x(b, a) }
     /// Orders the stores of [`stream_line`] before all later accesses, of this thread and of others.
     fence() -> () { _mm_sfence() }

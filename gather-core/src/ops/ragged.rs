@@ -16,7 +16,7 @@ use crate::types::declare::{accessors, debug_by};
 use crate::types::element::Element;
 use crate::types::error::Error;
 use crate::types::index::Index;
-use crate::types::level::{Available, Level};
+use crate::types::level::Level;
 use crate::types::op::{Argument, Op};
 
 /// Rows of different lengths: row `r` is `values[offsets[r]..offsets[r + 1]]`. Lists, strings and rows of a sparse
@@ -48,20 +48,13 @@ use crate::types::op::{Argument, Op};
 /// }
 /// ```
 #[doc(alias("jagged", "nested", "csr", "string", "list", "varlen", "StringArray", "ListArray"))]
+#[derive(Clone, Copy)]
 pub struct Ragged<'a, O, T> {
     offsets: &'a [O],
     values: &'a [T],
 }
 
-impl<O, T> Clone for Ragged<'_, O, T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<O, T> Copy for Ragged<'_, O, T> {}
-
-debug_by!(self: [O, T] Ragged<'_, O, T> { rows: self.len(), values: self.values.len() });
+debug_by!(self: [O, T] Ragged<'_, O, T> { rows: self.offsets.len() - 1, values: self.values.len() });
 
 impl<'a, O: Position> Ragged<'a, O, ()> {
     /// Rows of `n` values that are somewhere else: for [`Ragged::positions`] of children of any type.
@@ -73,16 +66,7 @@ impl<'a, O: Position> Ragged<'a, O, ()> {
     }
 }
 
-impl<O, T> Ragged<'_, O, T> {
-    accessors! { self:
-        /// The number of rows.
-        pub fn len() -> usize => self.offsets.len() - 1;
-        /// Whether there is no row.
-        pub fn is_empty() -> bool => self.len() == 0;
-    }
-}
-
-impl<'a, O: Position, T> Ragged<'a, O, T> {
+impl<'a, O: Position, T: Copy> Ragged<'a, O, T> {
     /// Rows of values by `n + 1` offsets. A call checks the offsets of each row that it reads; others may be any.
     ///
     /// Cost: constant.
@@ -91,6 +75,13 @@ impl<'a, O: Position, T> Ragged<'a, O, T> {
     /// [`Error::NoOffsets`].
     pub fn new(offsets: &'a [O], values: &'a [T]) -> Result<Self, Error> {
         if offsets.is_empty() { Err(Error::NoOffsets) } else { Ok(Ragged { offsets, values }) }
+    }
+
+    accessors! { self:
+        /// The number of rows.
+        pub fn len() -> usize => self.offsets.len() - 1;
+        /// Whether there is no row.
+        pub fn is_empty() -> bool => self.len() == 0;
     }
 
     /// The positions of the values of rows, as [`Checked`] indices along their axis, and the offsets of the rows:
@@ -117,7 +108,7 @@ impl<'a, O: Position, T> Ragged<'a, O, T> {
         X: Source<Kind: IndexKind> + ?Sized,
     {
         by_positions!(ids, self.len(), |ids| {
-            let rows = self.named::<false, _>(ids.as_slice());
+            let rows = self.named(ids.as_slice());
             self.number(rows.clone(), rows, ids.as_slice().len())
         })
     }
@@ -152,14 +143,19 @@ impl<'a, O: Position, T> Ragged<'a, O, T> {
         Row { number, from: self.offsets[number], to: self.offsets[number + 1], values: self.values }
     }
 
-    /// The rows at positions, which are empty where a position is missing. If `IS_FAR`, offsets are prefetched.
-    fn named<const IS_FAR: bool, P: Position>(self, positions: &[P]) -> impl Iterator<Item = Row<'a, O, T>> + Clone {
+    /// Whether values are beyond the caches, so that rows in no order are prefetched.
+    fn is_far(&self) -> bool {
+        size_of_val(self.values) > 4 * Caches::get().second
+    }
+
+    /// The rows at positions, which are empty where a position is missing.
+    fn named<P: Position>(self, positions: &[P]) -> impl Iterator<Item = Row<'a, O, T>> + Clone {
         let Ragged { offsets, values } = self;
         // Slices of one length: one comparison for both.
         let (begins, ends) = (&offsets[..self.len()], &offsets[1..][..self.len()]);
-        let mut ahead = positions.iter().skip(if IS_FAR { AHEAD } else { 0 });
+        let mut ahead = positions.get(AHEAD..).filter(|_| self.is_far()).unwrap_or_default().iter();
         positions.iter().map(move |position| {
-            if IS_FAR && let Some(later) = ahead.next() {
+            if let Some(later) = ahead.next() {
                 prefetch(begins.as_ptr().wrapping_offset(later.widen() as isize).cast(), 1);
             }
             let number = position.bits() as usize;
@@ -196,10 +192,7 @@ impl<'a, O: Position, T: Element> Ragged<'a, O, T> {
     /// row whose offsets descend, are negative or exceed the values, [`Error::OffsetsTooLong`] if `O` does not count
     /// the values of the result, [`Error::LevelUnavailable`], then [`Error::AllocationFailed`].
     #[doc(alias("take", "jagged_index_select"))]
-    pub fn gather<X>(&self, ids: &X) -> Result<(Vec<O>, Vec<T>), Error>
-    where
-        X: Source<Kind: IndexKind> + ?Sized,
-    {
+    pub fn gather<X: Source<Kind: IndexKind> + ?Sized>(&self, ids: &X) -> Result<(Vec<O>, Vec<T>), Error> {
         let (mut offsets, mut values) = (Vec::new(), Vec::new());
         self.gather_into(ids, &mut offsets, &mut values)?;
         Ok((offsets, values))
@@ -226,14 +219,9 @@ impl<'a, O: Position, T: Element> Ragged<'a, O, T> {
     where
         X: Source<Kind: IndexKind> + ?Sized,
     {
-        let is_far = is_far(size_of_val(self.values));
         by_positions!(ids, self.len(), |ids| {
-            let (ids, n) = (ids.as_slice(), ids.as_slice().len());
-            if is_far {
-                append::<true, _, _>(self.named::<true, _>(ids), self.named::<true, _>(ids), n, offsets, values)
-            } else {
-                append::<false, _, _>(self.named::<false, _>(ids), self.named::<false, _>(ids), n, offsets, values)
-            }
+            let rows = self.named(ids.as_slice());
+            append(rows.clone(), (rows, self.is_far()), ids.as_slice().len(), (offsets, values))
         })
     }
 
@@ -248,14 +236,8 @@ impl<'a, O: Position, T: Element> Ragged<'a, O, T> {
         if mask.count() < mask.len() / SPARSE && i32::try_from(mask.len()).is_ok() {
             return self.gather(&mask.positions::<i32>()?);
         }
-        let (mut offsets, mut values) = (Vec::new(), Vec::new());
-        append::<false, _, _>(
-            self.chosen::<true>(mask),
-            self.chosen::<false>(mask),
-            mask.count(),
-            &mut offsets,
-            &mut values,
-        )?;
+        let (mut offsets, mut values, runs) = (Vec::new(), Vec::new(), self.chosen::<false>(mask));
+        append(self.chosen::<true>(mask), (runs, false), mask.count(), (&mut offsets, &mut values))?;
         Ok((offsets, values))
     }
 }
@@ -287,22 +269,13 @@ pub fn ragged_pairs<O: Position, T: Element, S: Index, R: Index>(
     each_pair(sources, rows, lists.len(), |source| lists[source].len())?.try_for_each(|pair| pair.map(drop))?;
     let pairs = sources.iter().zip(rows);
     let rows = pairs.map(|(source, row)| lists[source.bits() as usize].row(row.bits() as usize));
-    let (mut offsets, mut values, n) = (Vec::new(), Vec::new(), sources.len());
-    if is_far(lists.iter().fold(0, |bytes, list| bytes.saturating_add(size_of_val(list.values)))) {
-        append::<true, _, _>(rows.clone(), rows, n, &mut offsets, &mut values)?;
-    } else {
-        append::<false, _, _>(rows.clone(), rows, n, &mut offsets, &mut values)?;
-    }
+    let (mut offsets, mut values, is_far) = (Vec::new(), Vec::new(), lists.iter().any(Ragged::is_far));
+    append(rows.clone(), (rows, is_far), sources.len(), (&mut offsets, &mut values))?;
     Ok((offsets, values))
 }
 
 /// Rows from the row that is read to the row whose offsets are prefetched.
 const AHEAD: usize = 32;
-
-/// Whether rows in values of `bytes` bytes are prefetched.
-fn is_far(bytes: usize) -> bool {
-    bytes > 4 * Caches::get().second
-}
 
 /// Elements of a mask for each true from which a list of positions is faster than two passes over the mask.
 const SPARSE: usize = 16;
@@ -316,22 +289,21 @@ struct Row<'a, O, T> {
     values: &'a [T],
 }
 
-/// Appends `count` rows to offsets and values. `runs` are the same rows, of which some are one. If `IS_FAR`, they are
+/// Appends `count` rows to offsets and values. `runs` are the same rows, of which some are one. If `is_far`, they are
 /// beyond the caches, in no order.
 ///
 /// # Errors
 /// [`Error::LastOffsetMismatch`], the errors of [`append_ends`], [`Error::LevelUnavailable`],
 /// [`Error::AllocationFailed`]; then nothing is appended.
-fn append<'a, const IS_FAR: bool, O: Position, T: Element>(
+fn append<'a, O: Position, T: Element>(
     rows: impl Iterator<Item = Row<'a, O, T>> + Clone,
-    runs: impl Iterator<Item = Row<'a, O, T>>,
+    (runs, is_far): (impl Iterator<Item = Row<'a, O, T>>, bool),
     count: usize,
-    offsets: &mut Vec<O>,
-    values: &mut Vec<T>,
+    (offsets, values): (&mut Vec<O>, &mut Vec<T>),
 ) -> Result<(), Error> {
     let before = offsets.len();
     let appended = append_ends(rows, count, values.len(), offsets)
-        .and_then(|end| append_values::<IS_FAR, _, _>(runs, end - values.len(), Level::resolve(None)?, values));
+        .and_then(|end| append_values(runs, is_far, end - values.len(), values));
     appended.inspect_err(|_| offsets.truncate(before))
 }
 
@@ -378,32 +350,29 @@ fn append_ends<'a, O: Position, T: 'a>(
 
 /// The error of the first row that [`append_ends`] refuses, or of all rows.
 #[cold]
-fn refused<'a, O: Position, T: 'a>(mut rows: impl Iterator<Item = Row<'a, O, T>> + Clone, begin: usize) -> Error {
-    let row = |row: &Row<'a, O, T>| (row.number, row.from.exact(), row.to.exact(), row.values.len());
-    let all = rows.clone().map(|of| row(&of));
-    match rows.find(|of| !matches!(row(of), (_, from, to, len) if 0 <= from && from <= to && to <= len as i128)) {
-        Some(of) => {
-            let (row, from, to, len) = row(&of);
-            Error::RowOffsets { row, from, to, len }
+fn refused<'a, O: Position, T: 'a>(rows: impl Iterator<Item = Row<'a, O, T>>, begin: usize) -> Error {
+    let mut end = begin as i128;
+    for Row { number: row, from, to, values } in rows {
+        let (from, to, len) = (from.exact(), to.exact(), values.len());
+        if from < 0 || to < from || to > len as i128 {
+            return Error::RowOffsets { row, from, to, len };
         }
-        None => Error::OffsetsTooLong {
-            end: all.fold(begin as i128, |end, (_, from, to, _)| end + to - from),
-            index: O::TYPE,
-        },
+        end += to - from;
     }
+    Error::OffsetsTooLong { end, index: O::TYPE }
 }
 
 /// Appends the `len` values of rows that [`append_ends`] has checked.
 ///
 /// # Errors
-/// [`Error::AllocationFailed`].
-fn append_values<'a, const IS_FAR: bool, O: Position, T: Element>(
+/// [`Error::LevelUnavailable`], [`Error::AllocationFailed`].
+fn append_values<'a, O: Position, T: Element>(
     rows: impl Iterator<Item = Row<'a, O, T>>,
+    is_far: bool,
     len: usize,
-    level: Available,
     values: &mut Vec<T>,
 ) -> Result<(), Error> {
-    let at = behind(values, len)?;
+    let (level, at) = (Level::resolve(None)?, behind(values, len)?);
     let bytes = len * size_of::<T>();
     // SAFETY: `behind` gave memory for `len` elements, which the vector does not use meanwhile.
     let out = unsafe { core::slice::from_raw_parts_mut(at.cast::<MaybeUninit<u8>>(), bytes) };
@@ -413,8 +382,7 @@ fn append_values<'a, const IS_FAR: bool, O: Position, T: Element>(
         let tail = unsafe { core::slice::from_raw_parts(tail.as_ptr().cast::<u8>(), size_of_val(tail)) };
         Piece { tail, len: (row.to.widen() - row.from.widen()) as usize * size_of::<T>() }
     });
-    let done = copy_pieces::<IS_FAR, _>(level, pieces, out);
-    assert_eq!(done, bytes, "bytes of rows");
+    assert_eq!(copy_pieces(level, pieces, is_far, out), bytes, "bytes of rows");
     // SAFETY: the pieces have written the `len` elements behind the vector's, bytes of elements of `T`.
     unsafe { values.set_len(values.len() + len) };
     Ok(())

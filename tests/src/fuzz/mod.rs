@@ -23,6 +23,7 @@ mod index;
 mod index_op;
 mod judge;
 mod map;
+mod masked;
 mod memory;
 mod nulls;
 mod quantized;
@@ -39,6 +40,7 @@ pub use gather::gather;
 pub use gather_elements::gather_elements;
 pub use gather_nd::gather_nd;
 pub use map::map;
+pub use masked::masked;
 pub use quantized::block_quantized;
 pub use scatter::{scatter_elements, scatter_nd};
 

@@ -185,7 +185,7 @@ unsafe fn run_plain(
         if !fresh.is_empty() {
             let call = MaskedCall { bits: mask.bitmap(), count, data, out, size };
             // SAFETY: V1, V3 and O1 by the caller's contract: `to` is the layout of a fixed output, of this shape, or
-            // `out` is new and row-major. `count` is the number of ones (M1). Neither tensor is empty.
+            // `out` is new and row-major. `count` is the number of ones (G1). Neither tensor is empty.
             unsafe { exec::run_masked(call, (axis, end), [layout, to], (level, options.par)) };
         }
         Ok(())

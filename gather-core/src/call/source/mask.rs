@@ -6,9 +6,9 @@ use crate::call::source::Source;
 use crate::call::source::checked::{Checked, Position, check_fits};
 use crate::call::source::kind::Kind;
 use crate::exec::mask_positions;
-use crate::kernels::{Loop, SELECT_BITS, count_ones, nonzero_16};
+use crate::kernels::{Loop, count_ones, select_bits};
 use crate::plan::fold::{Loops, for_each, merge_into};
-use crate::tensor::bitmap::{BitWords, BitWriter, Bitmap, Validity, WORD, word_of};
+use crate::tensor::bitmap::{BitWriter, Bitmap, Validity, WORD, word_of};
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::typing::Dyn;
 use crate::types::declare::{accessors, debug_by};
@@ -68,9 +68,8 @@ impl MaskKind for Dyn {
 #[doc(alias("boolean", "filter", "nonzero"))]
 pub struct Mask<'a> {
     bits: Held<'a>,
-    /// The product of the sizes is the number of bits.
+    /// G1: the product of the sizes is the number of bits, `count` of which are 1.
     shape: Shape,
-    /// M1: the number of 1 bits.
     count: usize,
 }
 
@@ -183,14 +182,9 @@ impl<'a> Mask<'a> {
         }
         let bits = self.bitmap();
         Mask::write(self.shape.clone(), len, |writer| {
-            let [mut a, mut b] = [bits, valid].map(|bits| BitWords::new(bits, 0, len));
-            // Both have a last word at the same place.
             for at in (0..len).step_by(WORD) {
                 let n = WORD.min(len - at);
-                let word = |words: &mut BitWords<'_>, bits: &Bitmap<'_>| {
-                    words.next_whole().unwrap_or_else(|| bits.word(at, n))
-                };
-                writer.push(word(&mut a, &bits) & word(&mut b, &valid), n);
+                writer.push(bits.word(at, n) & valid.word(at, n), n);
             }
         })
     }
@@ -257,7 +251,7 @@ impl<'a> Mask<'a> {
     #[doc(alias("nonzero", "flatnonzero", "argwhere", "where"))]
     pub fn positions<I: Position>(&self) -> Result<Checked<'static, I>, Error> {
         check_fits::<I>(self.len())?;
-        let positions = mask_positions(Level::resolve(None)?, self.bitmap(), self.count)?;
+        let positions = mask_positions(Level::resolve(None)?, self.bitmap())?;
         Ok(Checked::from_positions(positions, self.len()))
     }
 }
@@ -293,7 +287,7 @@ impl Mask<'_> {
         let (level, all) = (Level::resolve(None)?, self.count * columns);
         Validity::write(all, |out| {
             if columns == 1 {
-                return Ok(all - SELECT_BITS.at(level)((out, self.bitmap(), bits)));
+                return Ok(all - select_bits(level, self.bitmap(), bits, out));
             }
             let mut writer = BitWriter::new(out);
             for (first, n) in self.bitmap().runs::<false>() {
@@ -311,10 +305,17 @@ impl Mask<'_> {
 /// The bytes, up to [`WORD`], that are not 0, as bits.
 #[inline]
 fn nonzero_bytes(bytes: &[u8]) -> u64 {
-    let (chunks, rest) = bytes.as_chunks::<16>();
-    let rest = word_of(rest.len(), |lane| u64::from(rest[lane] != 0)) << (16 * chunks.len() % WORD);
-    let word = |at: usize| u64::from(nonzero_16(u128::from_le_bytes(chunks[at]))) << (16 * at);
-    (0..chunks.len()).fold(rest, |bits, at| bits | word(at))
+    let of = |eight: [u8; 8]| {
+        const LOW: u64 = u64::from_ne_bytes([0x7f; 8]);
+        let bytes = u64::from_le_bytes(eight);
+        // Bit 7 of each byte: whether the byte is not 0. No carry leaves a byte.
+        let ones = (((bytes & LOW) + LOW) | bytes) & !LOW;
+        // Moves bit `8 i` to bit `56 + i`, for each byte `i`.
+        (ones >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56
+    };
+    let (eights, rest) = bytes.as_chunks::<8>();
+    let last = word_of(rest.len(), |lane| u64::from(rest[lane] != 0)) << (8 * eights.len() % WORD);
+    (0..eights.len()).fold(last, |word, at| word | of(eights[at]) << (8 * at))
 }
 
 debug_by!(self: [] Mask<'_> { shape: self.shape(), count: self.count });

@@ -98,19 +98,6 @@ impl<I: Index + Not<Output = I> + BitAnd<Output = I> + BitOr<Output = I>> LevelF
     }
 }
 
-/// The bytes that are not 0.
-#[cfg(not(target_arch = "x86_64"))]
-pub(crate) fn nonzero_16(bytes: u128) -> u16 {
-    let eight = |bytes: u64| {
-        const LOW: u64 = u64::from_ne_bytes([0x7f; 8]);
-        // Bit 7 of each byte: whether the byte is not 0. No carry leaves a byte.
-        let ones = (((bytes & LOW) + LOW) | bytes) & !LOW;
-        // Moves bit `8 i` to bit `56 + i`, for each byte `i`.
-        ((ones >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56) as u16
-    };
-    eight(bytes as u64) | eight((bytes >> 64) as u64) << 8
-}
-
 /// The number of 1 bits in `n` bits from bit `at` on.
 pub(crate) fn count_ones(level: Available, bits: &Bitmap<'_>, at: usize, n: usize) -> usize {
     if n <= WORD {
@@ -214,16 +201,16 @@ impl LevelFn for LookUpBitsByVectors {
 }
 
 /// Writes the bits where a mask of the same length is 1. Returns the number of 1 bits written.
-pub(crate) static SELECT_BITS: ByLevel<CompiledSelectBits> = by_level!(fn SelectBits);
-
-/// [`SELECT_BITS`], compiled for a level.
-type CompiledSelectBits = for<'a> unsafe fn((&'a mut [u8], Bitmap<'a>, Bitmap<'a>)) -> usize;
+pub(crate) fn select_bits(level: Available, mask: Bitmap<'_>, bits: Bitmap<'_>, out: &mut [u8]) -> usize {
+    by_level!(fn SelectBits).at(level)((out, mask, bits))
+}
 
 level_pointers! {
     for<'a> fn((&'a mut [u8], Bitmap<'a>, Bitmap<'a>)) -> usize;
 }
 
-pub(crate) enum SelectBits {}
+/// [`select_bits`].
+enum SelectBits {}
 
 impl LevelFn for SelectBits {
     type Args<'a> = (&'a mut [u8], Bitmap<'a>, Bitmap<'a>);
@@ -271,6 +258,22 @@ mod tests {
     use super::*;
     use crate::kernels::level_fn::avx2;
     use crate::types::level::Level;
+
+    #[test]
+    fn steps_select_the_bits_that_an_instruction_selects() {
+        let mut bits = 0x9e37_79b9_7f4a_7c15_u64;
+        for (at, sparse) in (0..1000).zip([0, 1, 2, 3].into_iter().cycle()) {
+            let mut mask = bits.rotate_left(at) ^ bits >> 7;
+            (0..sparse).for_each(|by| mask &= bits.rotate_left(11 * by));
+            for mask in [mask, !mask, 0, u64::MAX, 1, 1 << 63, mask | mask << 1] {
+                let lanes = (0..64).filter(|lane| mask >> lane & 1 == 1);
+                let expected = lanes.enumerate().fold(0, |word, (to, lane)| word | (bits >> lane & 1) << to);
+                assert_eq!(selected_by_steps(bits, mask), expected, "{bits:x} by {mask:x}");
+                assert_eq!(selected(crate::kernels::level_fn::Scalar, bits, mask), expected);
+            }
+            bits = bits.wrapping_mul(0xbf58_476d_1ce4_e5b9) ^ bits >> 31;
+        }
+    }
 
     #[test]
     fn vectors_find_the_bits_that_scalar_code_finds() {

@@ -25,7 +25,7 @@ use crate::tensor::bitmap::first_bits;
 use crate::tensor::bitmap::{BitWords, Bitmap, WORD};
 use crate::types::level::Available;
 
-/// A line of rows, and the bits that select some of them. Its invariant is S1, the contract of [`SelectJob::new`].
+/// A line of rows, and the bits that select some of them. Its invariant is G2, the contract of [`SelectJob::new`].
 pub(crate) struct SelectJob<'a> {
     words: BitWords<'a>,
     ends: Ends,
@@ -49,7 +49,7 @@ impl<'a> SelectJob<'a> {
     /// The job to select among `n` rows of `row` bytes by bits `first..first + n`.
     ///
     /// # Safety
-    /// S1: for `i < n`, `row` bytes may be read at `from + i * steps[0]`. For `j < most`, `row` bytes may be written at
+    /// G2: for `i < n`, `row` bytes may be read at `from + i * steps[0]`. For `j < most`, `row` bytes may be written at
     /// `to + j * steps[1]`. No two of the latter share a byte with each other, or with data. At most `most` of the bits
     /// are 1.
     #[inline(always)]
@@ -59,7 +59,7 @@ impl<'a> SelectJob<'a> {
         steps: [isize; 2],
         (most, row): (usize, usize),
     ) -> Self {
-        debug_assert!(first + n <= bits.len() && row > 0, "S1");
+        debug_assert!(first + n <= bits.len() && row > 0, "G2");
         SelectJob { words: BitWords::new(bits, first, n), ends: Ends { from, to, steps }, most, row }
     }
 }
@@ -75,7 +75,7 @@ impl Ends {
     /// Copies row `i` for each 1 bit `i` of a word.
     ///
     /// # Safety
-    /// These rows may be read, and as many rows may be written. `copy` copies such rows.
+    /// For each 1 bit, this row may be read, and a row may be written; they do not overlap. `copy` copies such rows.
     #[inline(always)]
     unsafe fn copy_each<C: CopyRow>(self, copy: C, mut word: u64) {
         let mut ends = self;
@@ -88,7 +88,8 @@ impl Ends {
     }
 }
 
-/// The function that selects rows of `row` bytes and returns their number. Rows are `packed` if they are contiguous in data and in the output.
+/// The function that selects rows of `row` bytes and returns their number. Rows are `packed` if they are contiguous in
+/// data and in the output.
 #[inline]
 pub(crate) fn select_fn(level: Available, row: usize, packed: bool) -> fn(&SelectJob<'_>) -> usize {
     macro_rules! rows {
@@ -124,22 +125,22 @@ impl<C: CopyRow, const PACKED: bool> LevelFn for Select<C, PACKED> {
         while let Some(word) = words.next_whole() {
             let ones = word.count_ones() as usize;
             if PACKED && ones == WORD {
-                // SAFETY: S1: `WORD` rows are selected, and contiguous in data and in the output.
+                // SAFETY: G2: `WORD` rows are selected, and contiguous in data and in the output.
                 unsafe { ends.to.copy_from_nonoverlapping(ends.from, WORD * row) };
             } else if !PACKED
                 || ones <= FEW
                 || left < WORD
-                // SAFETY: S1: `WORD` elements may be read, and `left` elements may be written.
+                // SAFETY: G2: `WORD` elements may be read, and `left` elements may be written.
                 || !unsafe { compress::<C>(here, word, ends) }
             {
-                // SAFETY: S1, for the rows of this word.
+                // SAFETY: G2, for the rows of this word.
                 unsafe { ends.copy_each(copy, word) };
             }
             (ends, left) = (ends.after(WORD, ones), left - ones);
         }
         while let Some((word, n)) = words.next_last() {
             let ones = word.count_ones() as usize;
-            // SAFETY: S1, for the rows of this word.
+            // SAFETY: G2, for the rows of this word.
             unsafe { ends.copy_each(copy, word) };
             (ends, left) = (ends.after(n, ones), left - ones);
         }

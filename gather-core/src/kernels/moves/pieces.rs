@@ -3,7 +3,7 @@
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
-use crate::kernels::by_level::{ByLevel, each, level_pointers};
+use crate::kernels::by_level::{by_level, level_pointers};
 use crate::kernels::level_fn::{LevelFn, Token};
 use crate::kernels::moves::copy_fixed;
 use crate::kernels::moves::placed::{CopyRow, Exactly, Halves, Long, RowSize, by_size};
@@ -18,33 +18,32 @@ pub(crate) struct Piece<'a> {
 }
 
 level_pointers! {
-    for<'o> fn((I, &'o mut [MaybeUninit<u8>])) -> usize, I: Iterator;
+    for<'o> fn((I, bool, &'o mut [MaybeUninit<u8>])) -> usize, I: Iterator;
 }
 
-/// Copies pieces to the beginning of an output, one behind the other. Returns the number of bytes written. `IS_FAR`:
+/// Copies pieces to the beginning of an output, one behind the other. Returns the number of bytes written. If `is_far`,
 /// they are beyond the caches, in no order.
 #[inline(always)]
-pub(crate) fn copy_pieces<'a, const IS_FAR: bool, I>(level: Available, pieces: I, out: &mut [MaybeUninit<u8>]) -> usize
+pub(crate) fn copy_pieces<'a, I>(level: Available, pieces: I, is_far: bool, out: &mut [MaybeUninit<u8>]) -> usize
 where
     I: Iterator<Item = Piece<'a>>,
 {
-    let copy: ByLevel<for<'o> unsafe fn((I, &'o mut [MaybeUninit<u8>])) -> usize> = each::<CopyPieces<IS_FAR, I>>();
-    copy.at(level)((pieces, out))
+    by_level!(fn CopyPieces<I>).at(level)((pieces, is_far, out))
 }
 
 /// Pieces that are prefetched before the first of them is copied.
 const FETCHED: usize = 64;
 
 /// [`copy_pieces`].
-struct CopyPieces<const IS_FAR: bool, I>(PhantomData<I>);
+struct CopyPieces<I>(PhantomData<I>);
 
-impl<'a, const IS_FAR: bool, I: Iterator<Item = Piece<'a>>> LevelFn for CopyPieces<IS_FAR, I> {
-    type Args<'o> = (I, &'o mut [MaybeUninit<u8>]);
+impl<'a, I: Iterator<Item = Piece<'a>>> LevelFn for CopyPieces<I> {
+    type Args<'o> = (I, bool, &'o mut [MaybeUninit<u8>]);
     type Output = usize;
 
     #[inline(always)]
-    fn call<Here: Token>(_: Here, (mut pieces, out): Self::Args<'_>) -> usize {
-        if !IS_FAR {
+    fn call<Here: Token>(_: Here, (mut pieces, is_far, out): Self::Args<'_>) -> usize {
+        if !is_far {
             // Lengths of up to a line mispredict no branch.
             return pieces.fold(0, |at, piece| at + copy::<LINE>(piece, &mut out[at..]));
         }
@@ -72,10 +71,13 @@ fn copy<const AT_ONCE: usize>(Piece { tail, len }: Piece<'_>, out: &mut [MaybeUn
     if len <= AT_ONCE && AT_ONCE <= tail.len() && AT_ONCE <= out.len() {
         // SAFETY: the source and the output, which is borrowed mutably, have `AT_ONCE` bytes.
         unsafe { copy_fixed::<AT_ONCE>(from, to) };
-    } else if len > LINE {
-        out[..len].write_copy_of_slice(&tail[..len]);
     } else if len > 0 {
         assert!(len <= tail.len() && len <= out.len(), "{len} bytes of {} to {}", tail.len(), out.len());
+        if len > LINE {
+            // SAFETY: the source and the output, which is borrowed mutably, have `len` bytes.
+            unsafe { to.copy_from_nonoverlapping(from, len) };
+            return len;
+        }
         // SAFETY: the source and the output, which is borrowed mutably, have `len >= 1` bytes.
         by_size!(RowSize::of(len), |Way| unsafe { Way::of(len).copy(from, to) });
     }
