@@ -14,7 +14,6 @@ use arrow_array::{
     Array, ArrayRef, ArrowPrimitiveType, BooleanArray, FixedSizeListArray, Float32Array, Int32Array, PrimitiveArray,
     UInt32Array,
 };
-use arrow_buffer::{BooleanBuffer, Buffer};
 use arrow_schema::{DataType, Field};
 use arrow_select::take::take;
 use gather_benches::clock;
@@ -120,6 +119,11 @@ fn ids(n: usize, below: usize, random: &mut Random) -> Vec<i64> {
 /// Ids below a number, half of which may be null.
 fn null_ids(n: usize, below: usize, some: bool, random: &mut Random) -> UInt32Array {
     (0..n).map(|_| (!some || random.below(2) > 0).then(|| random.below(below) as u32)).collect()
+}
+
+/// A take through the bridge.
+fn bridged(values: &dyn Array, ids: &UInt32Array) -> ArrayRef {
+    bridge::Rows::take(ids, values.len()).and_then(|rows| rows.of(&[values])).expect("ids in range")
 }
 
 /// Requests, and which of them are timed.
@@ -367,7 +371,7 @@ impl Requests {
         self.arrays(
             &format!("take {COLUMN} of {COLUMN} {of}{nulls}, bridge, arrow-select"),
             |list| take(&values, &lists[list], None).expect("ids in range"),
-            |list| bridge::take(&values, &lists[list]).expect("ids in range"),
+            |list| bridged(&values, &lists[list]),
         );
     }
 
@@ -382,27 +386,19 @@ impl Requests {
         self.arrays(
             &format!("take {COLUMN} lists of {size} f32 with nulls inside, null ids, bridge, arrow-select"),
             |list| take(&values, &lists[list], None).expect("ids in range"),
-            |list| bridge::take(&values, &lists[list]).expect("ids in range"),
+            |list| bridged(&values, &lists[list]),
         );
     }
 
-    /// Takes of booleans without nulls: the bits of data in the place of its validity, and one byte for all values.
+    /// Takes of booleans without nulls.
     fn booleans(&self, count: usize) {
         let mut random = Random::new(41);
         let values: BooleanArray = (0..count).map(|_| Some(random.below(2) > 0)).collect();
         let lists: Vec<UInt32Array> = (0..LISTS).map(|_| null_ids(count, count, false, &mut random)).collect();
-        let bytes = View::strided(&[0u8], &[count], &[0], 0).expect("one byte for all");
-        let op = Gather::new(0).negative_index(NegativeIndex::Reject).par(Par::Seq).nullable();
         self.arrays(
-            &format!("take {count} of {count} booleans, arrow-select"),
+            &format!("take {count} of {count} booleans, bridge, arrow-select"),
             |list| take(&values, &lists[list], None).expect("ids in range"),
-            |list| {
-                let bits = Bitmap::new(values.values().values(), 0, count).expect("bits");
-                let nulls = Nulls { data: Some(bits), ..Nulls::default() };
-                let (_, bits) = op.run(&bytes, &&lists[list].values()[..], nulls).expect("ids in range");
-                let bits = Buffer::from_vec(bits.expect("some are false").into_bytes());
-                Arc::new(BooleanArray::new(BooleanBuffer::new(bits, 0, count), None))
-            },
+            |list| bridged(&values, &lists[list]),
         );
     }
 

@@ -107,7 +107,10 @@ impl<'a, O: Position, T: Copy> Ragged<'a, O, T> {
     where
         X: Source<Kind: IndexKind> + ?Sized,
     {
-        by_positions!(ids, self.len(), |ids| self.number(self.named(ids.as_slice()), ids.as_slice().len()))
+        by_positions!(ids, self.len(), |ids| {
+            let rows = self.named(ids.as_slice());
+            self.number(rows.clone(), rows, ids.as_slice().len())
+        })
     }
 
     /// As [`Ragged::positions`], of the rows where a mask is true.
@@ -116,7 +119,7 @@ impl<'a, O: Position, T: Copy> Ragged<'a, O, T> {
     /// [`Error::CheckedAxisTooLong`], then as for [`Ragged::masked`].
     pub fn positions_masked<I: Position>(&self, mask: &Mask<'_>) -> Result<(Vec<O>, Checked<'static, I>), Error> {
         self.check_mask(mask)?;
-        self.number(self.chosen::<true>(mask), mask.count())
+        self.number(self.chosen::<true>(mask), self.chosen::<false>(mask), mask.count())
     }
 
     /// # Errors
@@ -124,12 +127,13 @@ impl<'a, O: Position, T: Copy> Ragged<'a, O, T> {
     fn number<I: Position>(
         &self,
         rows: impl Iterator<Item = Row<'a, O, T>> + Clone,
+        runs: impl Iterator<Item = Row<'a, O, T>>,
         count: usize,
     ) -> Result<(Vec<O>, Checked<'static, I>), Error> {
         check_fits::<I>(self.values.len())?;
         let mut offsets = Vec::new();
-        let mut positions = memory::reserve(append_ends(rows.clone(), count, 0, &mut offsets)?)?;
-        rows.for_each(|row| positions.extend((row.from.widen()..row.to.widen()).map(I::truncated)));
+        let mut positions = memory::reserve(append_ends(rows, count, 0, &mut offsets)?)?;
+        runs.for_each(|row| positions.extend((row.from.widen()..row.to.widen()).map(I::truncated)));
         Ok((offsets, Checked::from_positions(positions, self.values.len())))
     }
 

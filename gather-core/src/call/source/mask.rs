@@ -12,37 +12,23 @@ use crate::tensor::bitmap::{BitWriter, Bitmap, Validity, WORD, word_of};
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::typing::Dyn;
 use crate::types::declare::{accessors, debug_by};
-use crate::types::element::{DType, Element};
+use crate::types::element::Element;
 use crate::types::error::Error;
 use crate::types::level::Level;
 use crate::types::op::{Argument, Op};
 
 const OP: Op = Op::Gather;
 
-/// A kind of the elements of masks: `bool`; `u8`, where 0 is false; or [`Dyn`] for either. Sealed.
+/// A kind of the elements of masks: `bool`; `u8`, where 0 is false; or [`Dyn`] for either.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no kind of masks",
     note = "the elements of a mask are `bool`, or `u8`, where 0 is false; bits become a mask by `Mask::from_bits`"
 )]
-pub trait MaskKind: Kind {
-    /// Checks that elements of a data type are true or false.
-    ///
-    /// # Errors
-    /// [`Error::NotAMask`] for [`Dyn`].
-    #[doc(hidden)]
-    fn check_mask(_: DType) -> Result<(), Error> {
-        Ok(())
-    }
-}
+pub trait MaskKind: Kind {}
 
 impl MaskKind for bool {}
 impl MaskKind for u8 {}
-
-impl MaskKind for Dyn {
-    fn check_mask(dtype: DType) -> Result<(), Error> {
-        if [bool::DTYPE, u8::DTYPE].contains(&dtype) { Ok(()) } else { Err(Error::NotAMask { dtype }) }
-    }
-}
+impl MaskKind for Dyn {}
 
 /// A mask: true or false along one or several dimensions, held as bits, with the number of trues, counted once.
 ///
@@ -88,9 +74,11 @@ impl Mask<'static> {
     /// # Errors
     /// [`Error::NotAMask`] for a type known at run time, then [`Error::AllocationFailed`].
     pub fn new<S: Source<Kind: MaskKind> + ?Sized>(source: &S) -> Result<Self, Error> {
-        S::Kind::check_mask(source.dtype())?;
-        let held = source.held();
-        // SAFETY: V1, V3: the source has elements of 1 byte along its layout: `bool` or `u8`, as `check_mask` found.
+        let (held, dtype) = (source.held(), source.dtype());
+        if ![bool::DTYPE, u8::DTYPE].contains(&dtype) {
+            return Err(Error::NotAMask { dtype });
+        }
+        // SAFETY: V1, V3: the source has elements of 1 byte along its layout: its data type is `bool` or `u8`.
         unsafe { Self::pack(source.start(), held.borrow()) }
     }
 

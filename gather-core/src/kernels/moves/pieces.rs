@@ -71,10 +71,13 @@ fn copy<const AT_ONCE: usize>(Piece { tail, len }: Piece<'_>, out: &mut [MaybeUn
     if len <= AT_ONCE && AT_ONCE <= tail.len() && AT_ONCE <= out.len() {
         // SAFETY: the source and the output, which is borrowed mutably, have `AT_ONCE` bytes.
         unsafe { copy_fixed::<AT_ONCE>(from, to) };
-    } else if len > LINE {
-        out[..len].write_copy_of_slice(&tail[..len]);
     } else if len > 0 {
         assert!(len <= tail.len() && len <= out.len(), "{len} bytes of {} to {}", tail.len(), out.len());
+        if len > LINE {
+            // SAFETY: the source and the output, which is borrowed mutably, have `len` bytes.
+            unsafe { to.copy_from_nonoverlapping(from, len) };
+            return len;
+        }
         // SAFETY: the source and the output, which is borrowed mutably, have `len >= 1` bytes.
         by_size!(RowSize::of(len), |Way| unsafe { Way::of(len).copy(from, to) });
     }

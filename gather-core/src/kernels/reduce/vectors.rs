@@ -137,7 +137,7 @@ vectors! {
 }
 
 /// A vector with masked loads and stores.
-pub(in crate::kernels::reduce) trait Masked: SumVector {
+pub(in crate::kernels::reduce) trait FirstLanes: SumVector {
     /// The mask of the first `lanes <= N` lanes.
     fn first(level: Self::Level, lanes: usize) -> First<Self>;
 
@@ -165,7 +165,7 @@ impl<V: Copy> First<V> {
 
 macro_rules! masked {
     ($($vector:ident: $read:ident, $write:ident, |$lanes:ident| $mask:expr;)*) => {$(
-        impl Masked for $vector {
+        impl FirstLanes for $vector {
             #[inline(always)]
             fn first(_: Avx2, lanes: usize) -> First<Self> {
                 #[inline]

@@ -1,297 +1,250 @@
-//! Arrow's `take` and `interleave` of record batches, with their nulls: ids are checked once for all columns.
+//! Arrow's `take`, `filter` and `interleave` of arrays and record batches: rows are checked once for all columns.
 //!
-//! Copy this file. Columns are numbers of any width, dates, times and decimals, lists of a fixed size of these, and
-//! dictionaries, whose keys are taken. Arrays may be slices of others: values and bitmaps are read where they lie.
-//! Unlike `arrow_select`, an index out of range is an error with numbers, not a panic, and large calls use the threads of
-//! rayon's pool.
+//! Copy this file. Columns are numbers of any width, dates, times and decimals, booleans, strings, binaries, structs,
+//! dictionaries (keys are taken), and lists of all of these; lists of a fixed size hold no strings and no lists. Arrays
+//! may be slices of others: values and bitmaps are read where they lie. Large calls use the threads of rayon's pool. An
+//! index or a pair that names no row, and columns of other lengths or types, are errors with numbers, not panics.
 
 use std::sync::Arc;
 
-use arrow_array::cast::AsArray;
-use arrow_array::{
-    Array, ArrayRef, ArrowPrimitiveType, FixedSizeListArray, PrimitiveArray, RecordBatch, RecordBatchOptions,
-    downcast_primitive, make_array,
-};
-use arrow_buffer::{ArrowNativeType, BooleanBuffer, Buffer, NullBuffer, NullBufferBuilder};
-use arrow_data::ArrayData;
-use arrow_schema::{ArrowError, DataType};
+use arrow_array::{cast::AsArray, types::*, *};
+use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, OffsetBuffer};
+use arrow_schema::{ArrowError, DataType, FieldRef};
 use gather_core::{
-    Append, Bitmap, Checked, Element, Error, Gather, Index, IndexPolicy, NegativeIndex, Nulls, OutOfBounds, View,
-    chunks,
+    Append, Bitmap, Checked, Error, Gather, Index, IndexPolicy, Mask, NegativeIndex, OutOfBounds, Position, Ragged,
+    View, chunks, gather_bits, ragged_pairs,
 };
 
-/// Positions of rows, checked once for all columns, and the nulls among them.
+type Result<T, E = ArrowError> = std::result::Result<T, E>;
+/// Fails by an error of gather-core or of Arrow.
+type Taken<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
+/// Arrays of one type, and the number of adjacent values that are a row.
+type Column<'c> = (&'c [&'c dyn Array], usize);
+type Get<'g, 'c, T> = &'g dyn Fn(&'c dyn Array) -> T;
+
+/// Rows of columns, checked once for all of them.
 pub struct Rows<'a> {
-    positions: Checked<'a, i32>,
-    nulls: Option<&'a NullBuffer>,
-}
-
-impl<'a> Rows<'a> {
-    /// The rows of a column of `n` rows that indices name. A null index gives null, whatever its value.
-    ///
-    /// # Errors
-    /// A valid index that is negative or out of range, and columns of more than `i32::MAX` rows.
-    pub fn new<I>(indices: &'a PrimitiveArray<I>, n: usize) -> Result<Self, ArrowError>
-    where
-        I: ArrowPrimitiveType<Native: Index>,
-    {
-        // Arrow has no negative indices.
-        let policy = IndexPolicy { negative: NegativeIndex::Reject, out_of_bounds: OutOfBounds::Error };
-        let (ids, nulls) = (indices.values(), indices.nulls().filter(|nulls| nulls.null_count() > 0));
-        let positions = match bitmap(nulls).map_err(refused)? {
-            Some(valid) => Checked::with_nulls(&ids[..], valid, n, policy),
-            None => Checked::new(&ids[..], n, policy),
-        };
-        Ok(Rows { positions: positions.map_err(refused)?, nulls })
-    }
-
-    /// The rows `rows[i]` of the batches `sources[i]`.
-    ///
-    /// # Errors
-    /// Lists of different lengths, and a pair that names no row.
-    pub fn of_pairs(batches: &[&RecordBatch], sources: &[u32], rows: &[u32]) -> Result<Rows<'static>, ArrowError> {
-        let byte = [0u8];
-        let columns: Result<Vec<_>, Error> =
-            batches.iter().map(|batch| View::strided(&byte, &[batch.num_rows()], &[0], 0)).collect();
-        let positions = columns.and_then(|columns| chunks(&columns)?.pairs(sources, rows)).map_err(refused)?;
-        Ok(Rows { positions, nulls: None })
-    }
-
-    fn len(&self) -> usize {
-        self.positions.positions().len()
-    }
-}
-
-/// Rows of a record batch: `arrow_select::take::take_record_batch`.
-///
-/// # Errors
-/// As for [`Rows::new`], and columns of other types.
-pub fn take_record_batch<I>(batch: &RecordBatch, indices: &PrimitiveArray<I>) -> Result<RecordBatch, ArrowError>
-where
-    I: ArrowPrimitiveType<Native: Index>,
-{
-    record_batch(&[batch], &Rows::new(indices, batch.num_rows())?)
-}
-
-/// The rows `rows[i]` of the batches `sources[i]`: `arrow_select::interleave::interleave_record_batch`.
-///
-/// # Errors
-/// No batch, batches of different types, columns of other types, and as for [`Rows::of_pairs`].
-pub fn interleave_record_batch(
-    batches: &[&RecordBatch],
-    sources: &[u32],
-    rows: &[u32],
-) -> Result<RecordBatch, ArrowError> {
-    record_batch(batches, &Rows::of_pairs(batches, sources, rows)?)
-}
-
-fn record_batch(batches: &[&RecordBatch], rows: &Rows<'_>) -> Result<RecordBatch, ArrowError> {
-    let first = batches.first().ok_or_else(|| ArrowError::InvalidArgumentError("no batch".into()))?;
-    let is_other = |batch: &RecordBatch| {
-        let pairs = batch.columns().iter().zip(first.columns());
-        batch.num_columns() != first.num_columns() || pairs.into_iter().any(|(a, b)| a.data_type() != b.data_type())
-    };
-    if let Some(other) = batches.iter().position(|batch| is_other(batch)) {
-        return Err(ArrowError::SchemaError(format!("batch {other} has other types of columns than batch 0")));
-    }
-    let columns = (0..first.num_columns()).map(|column| {
-        let arrays: Vec<&dyn Array> = batches.iter().map(|batch| &**batch.column(column)).collect();
-        take_rows(&arrays, rows)
-    });
-    let options = RecordBatchOptions::new().with_row_count(Some(rows.len()));
-    RecordBatch::try_new_with_options(first.schema(), columns.collect::<Result<_, _>>()?, &options)
-}
-
-/// Values of an array: `arrow_select::take::take`.
-///
-/// # Errors
-/// As for [`Rows::new`], and arrays of other types.
-pub fn take<I>(values: &dyn Array, indices: &PrimitiveArray<I>) -> Result<ArrayRef, ArrowError>
-where
-    I: ArrowPrimitiveType<Native: Index>,
-{
-    take_rows(&[values], &Rows::new(indices, values.len())?)
-}
-
-/// Rows of a column, whose arrays of one type follow each other.
-///
-/// # Errors
-/// Types of columns that are not supported, and arrays of other lengths than the rows were checked for.
-pub fn take_rows(arrays: &[&dyn Array], rows: &Rows<'_>) -> Result<ArrayRef, ArrowError> {
-    let first = arrays.first().ok_or_else(|| ArrowError::InvalidArgumentError("no array".into()))?;
-    let of = first.data_type();
-    let data = match of {
-        DataType::FixedSizeList(field, size) => {
-            let lists: Vec<&FixedSizeListArray> = arrays.iter().map(|array| array.as_fixed_size_list()).collect();
-            let values: Vec<&dyn Array> = lists.iter().map(|list| &**list.values()).collect();
-            let parts = parts(field.data_type(), &values)?;
-            let nulls = lists.iter().map(|list| (list.len(), list.nulls())).collect();
-            let (taken, nulls) = moved(&parts, *size as usize, nulls, rows).map_err(refused)?;
-            let inner = inner_nulls(&parts, *size as usize, rows).map_err(refused)?;
-            let child = ArrayData::builder(field.data_type().clone()).len(rows.len() * *size as usize);
-            let child = child.add_buffer(taken).nulls(inner).build()?;
-            ArrayData::builder(of.clone()).nulls(nulls).add_child_data(child)
-        }
-        DataType::Dictionary(keys, _) => {
-            let dictionary = first.as_any_dictionary().values();
-            let arrays: Vec<_> = arrays.iter().map(|array| array.as_any_dictionary()).collect();
-            if arrays.iter().any(|array| !Arc::ptr_eq(array.values(), dictionary) && array.values() != dictionary) {
-                return Err(ArrowError::NotYetImplemented("arrays with different dictionaries".into()));
-            }
-            let parts = parts(keys, &arrays.iter().map(|array| array.keys()).collect::<Vec<_>>())?;
-            let (taken, nulls) = moved(&parts, 1, nulls_of(&parts), rows).map_err(refused)?;
-            ArrayData::builder(of.clone()).add_buffer(taken).nulls(nulls).add_child_data(dictionary.to_data())
-        }
-        _ => {
-            let parts = parts(of, arrays)?;
-            let (taken, nulls) = moved(&parts, 1, nulls_of(&parts), rows).map_err(refused)?;
-            ArrayData::builder(of.clone()).add_buffer(taken).nulls(nulls)
-        }
-    };
-    Ok(make_array(data.len(rows.len()).build()?))
-}
-
-/// Values of an array, of `width` bytes each.
-struct Part<'a> {
-    bytes: &'a Buffer,
-    width: usize,
+    by: By<'a>,
     len: usize,
-    nulls: Option<&'a NullBuffer>,
 }
 
-type PartNulls<'a> = Vec<(usize, Option<&'a NullBuffer>)>;
-
-fn nulls_of<'a>(parts: &[Part<'a>]) -> PartNulls<'a> {
-    parts.iter().map(|part| (part.len, part.nulls)).collect()
+enum By<'a> {
+    /// Positions, and the nulls among them.
+    Ids(Checked<'a, i32>, Option<NullBuffer>),
+    Mask(Mask<'a>),
+    /// Sources and rows, their positions in all sources, and the lengths of sources.
+    Pairs(&'a [u32], &'a [u32], Checked<'static, i32>, Vec<usize>),
 }
 
-/// The values of arrays of numbers of a type.
-fn parts<'a>(of: &DataType, arrays: &[&'a dyn Array]) -> Result<Vec<Part<'a>>, ArrowError> {
-    fn numbers<'a, T: ArrowPrimitiveType>(arrays: &[&'a dyn Array]) -> Vec<Part<'a>> {
-        let numbers = arrays.iter().map(|array| array.as_primitive::<T>());
-        let part = |of: &'a PrimitiveArray<T>| Part {
-            bytes: of.values().inner(),
-            width: size_of::<T::Native>(),
-            len: of.len(),
-            nulls: of.nulls(),
+#[allow(unsafe_code, reason = "strings and keys of valid arrays are not checked again")]
+impl<'a> Rows<'a> {
+    /// The rows that indices name, of columns of `n <= i32::MAX` rows: `arrow_select::take`. A null index gives null.
+    pub fn take<I: ArrowPrimitiveType<Native: Index>>(indices: &'a PrimitiveArray<I>, n: usize) -> Result<Self> {
+        let policy = IndexPolicy { negative: NegativeIndex::Reject, out_of_bounds: OutOfBounds::Error };
+        let (ids, nulls) = (&indices.values()[..], indices.nulls().filter(|nulls| nulls.null_count() > 0));
+        let positions = match nulls {
+            Some(nulls) => bitmap(nulls.inner()).and_then(|valid| Checked::with_nulls(ids, valid, n, policy)),
+            None => Checked::new(ids, n, policy),
         };
-        numbers.map(part).collect()
+        Ok(Rows { by: By::Ids(positions.map_err(refused)?, nulls.cloned()), len: ids.len() })
     }
-    macro_rules! numbers {
-        ($T:ty) => {
-            Ok(numbers::<$T>(arrays))
-        };
-    }
-    downcast_primitive! {
-        of => (numbers),
-        _ => Err(ArrowError::NotYetImplemented(format!("columns of {of}")))
-    }
-}
 
-/// The bytes of rows of `columns` values each, moved by their width, and the nulls of the rows.
-fn moved(
-    parts: &[Part<'_>],
-    columns: usize,
-    of_rows: PartNulls<'_>,
-    rows: &Rows<'_>,
-) -> Result<(Buffer, Option<NullBuffer>), Error> {
-    fn by_width<T: Element + ArrowNativeType>(
-        parts: &[Part<'_>],
-        columns: usize,
-        of_rows: &PartNulls<'_>,
-        rows: &Rows<'_>,
-    ) -> Result<(Buffer, Option<NullBuffer>), Error> {
-        let views = parts.iter().zip(of_rows).map(|(part, (len, _))| {
-            View::new(part.bytes.typed_data::<T>(), &[*len, columns * (part.width / size_of::<T>())])
-        });
-        let mut taken = Vec::new();
-        let nulls = append_rows(&views.collect::<Result<Vec<_>, _>>()?, of_rows, rows, &mut taken)?;
-        Ok((Buffer::from_vec(taken), nulls))
+    /// The rows where a mask is true: `arrow_select::filter`. Null is not true.
+    pub fn filter(mask: &'a BooleanArray) -> Result<Self> {
+        let bits = Mask::from_bits(bitmap(mask.values()).map_err(refused)?);
+        let Some(nulls) = mask.nulls() else { return Ok(Rows { len: bits.count(), by: By::Mask(bits) }) };
+        let mask = bitmap(nulls.inner()).and_then(|nulls| bits.with_nulls(nulls)).map_err(refused)?;
+        Ok(Rows { len: mask.count(), by: By::Mask(mask) })
     }
-    match parts[0].width {
-        1 => by_width::<u8>(parts, columns, &of_rows, rows),
-        2 => by_width::<u16>(parts, columns, &of_rows, rows),
-        4 => by_width::<u32>(parts, columns, &of_rows, rows),
-        _ => by_width::<u64>(parts, columns, &of_rows, rows),
-    }
-}
 
-/// Appends rows of all parts; returns their nulls. `nulls` has a bit for each row of a part, or for each value.
-fn append_rows<T: Element>(
-    parts: &[View<'_, T>],
-    nulls: &PartNulls<'_>,
-    rows: &Rows<'_>,
-    values: &mut Vec<T>,
-) -> Result<Option<NullBuffer>, Error> {
-    let has_nulls = |nulls: &&NullBuffer| nulls.null_count() > 0;
-    let own;
-    let data = match &nulls[..] {
-        [(_, one)] => one.filter(has_nulls),
-        _ if nulls.iter().all(|(_, nulls)| nulls.filter(has_nulls).is_none()) => None,
-        _ => {
-            let mut bits = NullBufferBuilder::new(nulls.iter().map(|(len, _)| len).sum());
-            for (len, nulls) in nulls {
-                match nulls {
-                    Some(nulls) => bits.append_buffer(nulls),
-                    None => bits.append_n_non_nulls(*len),
-                }
-            }
-            own = bits.finish();
-            own.as_ref()
+    /// The rows `rows[i]` of sources `sources[i]`, columns of these lengths: `arrow_select::interleave`.
+    pub fn interleave(lengths: Vec<usize>, sources: &'a [u32], rows: &'a [u32]) -> Result<Self> {
+        let columns = lengths.iter().map(|&len| View::strided(&[0u8], &[len], &[0], 0)).collect::<Result<Vec<_>, _>>();
+        let positions = columns.and_then(|columns| chunks(&columns)?.pairs(sources, rows)).map_err(refused)?;
+        Ok(Rows { by: By::Pairs(sources, rows, positions, lengths), len: rows.len() })
+    }
+
+    /// The rows of a record batch, or of the batches of all sources.
+    pub fn of_batches(&self, batches: &[&RecordBatch]) -> Result<RecordBatch> {
+        self.check(batches.iter().map(|batch| batch.num_rows()))?;
+        let (first, options) = (batches[0], RecordBatchOptions::new().with_row_count(Some(self.len)));
+        if batches.iter().any(|batch| batch.num_columns() != first.num_columns()) {
+            return Err(ArrowError::SchemaError("batches of different numbers of columns".into()));
         }
-    };
-    let (gather, out) = (Gather::new(0), &mut Append(values));
-    if data.is_none() && rows.nulls.is_none() {
-        match parts {
-            [one] => gather.run_into(one, &rows.positions, out)?,
-            _ => gather.run_into(&chunks(parts)?, &rows.positions, out)?,
+        let column = |at| self.of(&batches.iter().map(|batch| &**batch.column(at)).collect::<Vec<_>>());
+        let columns = (0..first.num_columns()).map(column).collect::<Result<_, _>>()?;
+        RecordBatch::try_new_with_options(first.schema(), columns, &options)
+    }
+
+    /// The rows of an array, or of the arrays of all sources.
+    pub fn of(&self, arrays: &[&dyn Array]) -> Result<ArrayRef> {
+        self.check(arrays.iter().map(|array| array.len()))?;
+        if arrays[1..].iter().any(|array| array.data_type() != arrays[0].data_type()) {
+            return Err(ArrowError::InvalidArgumentError("arrays of different types".into()));
+        }
+        match &self.by {
+            By::Mask(mask) if mask.count() == mask.len() => Ok(arrays[0].slice(0, mask.len())),
+            _ => self.taken((arrays, 1)).map_err(refused),
+        }
+    }
+
+    fn check(&self, got: impl Iterator<Item = usize> + Clone) -> Result<()> {
+        let expected: &[usize] = match &self.by {
+            By::Ids(ids, _) => &[ids.n()],
+            By::Mask(mask) => &[mask.len()],
+            By::Pairs(.., lengths) => lengths,
         };
-        return Ok(None);
+        let refused = || format!("columns of {:?} rows; expected {expected:?}", got.clone().collect::<Vec<_>>());
+        if got.clone().eq(expected.iter().copied()) { Ok(()) } else { Err(ArrowError::InvalidArgumentError(refused())) }
     }
-    let of_parts: usize = parts.iter().map(|part| part.shape()[0]).sum();
-    let len = rows.len() * data.map_or(1, |data| data.len() / of_parts.max(1));
-    let (nulls, mut bits) = (Nulls { indices: bitmap(rows.nulls)?, data: bitmap(data)? }, vec![0; len.div_ceil(8)]);
-    let count = match parts {
-        [one] => gather.nullable().run_into(one, &rows.positions, nulls, out, &mut bits)?,
-        _ => gather.nullable().run_into(&chunks(parts)?, &rows.positions, nulls, out, &mut bits)?,
-    };
-    Ok((count > 0).then(|| NullBuffer::new(BooleanBuffer::new(Buffer::from_vec(bits), 0, len))))
-}
 
-/// The nulls inside of lists, which have a bit for each value. One byte stands for all values, which have been taken.
-fn inner_nulls(parts: &[Part<'_>], size: usize, rows: &Rows<'_>) -> Result<Option<NullBuffer>, Error> {
-    if size == 0 || parts.iter().all(|part| part.nulls.is_none()) {
-        return Ok(None);
+    fn taken(&self, column @ (arrays, columns): Column<'_>) -> Taken<ArrayRef> {
+        let (of, len, nulls) = (arrays[0].data_type(), self.len * columns, || self.nulls(column));
+        macro_rules! numbers {
+            ($T:ty) => {
+                self.numbers::<$T>(column, of)?
+            };
+        }
+        Ok(downcast_primitive! {
+            of => (numbers),
+            DataType::Null => Arc::new(NullArray::new(len)),
+            DataType::Boolean => {
+                let values = self.bits(column, &|of| Some(of.as_boolean().values()))?;
+                Arc::new(BooleanArray::new(values.ok_or("no values")?, nulls()?))
+            }
+            DataType::FixedSizeBinary(size) => {
+                let bytes = self.values(column, *size as usize, |of| of.as_fixed_size_binary().values())?;
+                Arc::new(FixedSizeBinaryArray::try_new_with_len(*size, bytes, nulls()?, len)?)
+            }
+            DataType::FixedSizeList(field, size) => {
+                let child = self.child(column, *size as usize, &|of| of.as_fixed_size_list().values())?;
+                Arc::new(FixedSizeListArray::try_new_with_length(field.clone(), *size, child, nulls()?, len)?)
+            }
+            DataType::Struct(fields) => {
+                let child = |at| self.child(column, 1, &|of| of.as_struct().column(at));
+                let children = (0..fields.len()).map(child).collect::<Taken<_>>()?;
+                Arc::new(StructArray::try_new_with_length(fields.clone(), children, nulls()?, len)?)
+            }
+            DataType::Dictionary(..) => {
+                let of_first = arrays[0].as_any_dictionary().values();
+                let mut all = arrays.iter().map(|array| array.as_any_dictionary().values());
+                if all.any(|of| !Arc::ptr_eq(of, of_first) && of != of_first) {
+                    return Err(ArrowError::NotYetImplemented("arrays with different dictionaries".into()).into());
+                }
+                let keys = self.child(column, 1, &|of| of.as_any_dictionary().keys())?.into_data().into_builder();
+                // SAFETY: each key that is not null is a key of an array with this dictionary.
+                make_array(unsafe { keys.data_type(of.clone()).add_child_data(of_first.to_data()).build_unchecked() })
+            }
+            DataType::Utf8 if columns == 1 => self.strings::<Utf8Type>(column)?,
+            DataType::LargeUtf8 if columns == 1 => self.strings::<LargeUtf8Type>(column)?,
+            DataType::Binary if columns == 1 => self.strings::<BinaryType>(column)?,
+            DataType::LargeBinary if columns == 1 => self.strings::<LargeBinaryType>(column)?,
+            DataType::List(field) if columns == 1 => self.lists::<i32>(column, field)?,
+            DataType::LargeList(field) if columns == 1 => self.lists::<i64>(column, field)?,
+            _ => return Err(ArrowError::NotYetImplemented(format!("columns of {of}")).into()),
+        })
     }
-    let len: usize = parts.iter().map(|part| part.len).sum();
-    let bytes = View::strided(&[0u8], &[len / size, size], &[0, 0], 0)?;
-    append_rows(&[bytes], &nulls_of(parts), rows, &mut Vec::new())
-}
 
-/// Appends rows of a column of numbers to values and nulls: `interleave` and a copy in one.
-///
-/// # Errors
-/// Arrays of other lengths than the rows were checked for. Then nothing is appended.
-pub fn append<T: ArrowPrimitiveType<Native: Element>>(
-    parts: &[&PrimitiveArray<T>],
-    rows: &Rows<'_>,
-    values: &mut Vec<T::Native>,
-    nulls: &mut NullBufferBuilder,
-) -> Result<(), ArrowError> {
-    let views: Result<Vec<_>, _> = parts.iter().map(|part| View::new(&part.values()[..], &[part.len()])).collect();
-    let of_nulls = parts.iter().map(|part| (part.len(), part.nulls())).collect();
-    match views.and_then(|views| append_rows(&views, &of_nulls, rows, values)).map_err(refused)? {
-        Some(of_rows) => nulls.append_buffer(&of_rows),
-        None => nulls.append_n_non_nulls(rows.len()),
+    fn numbers<T: ArrowPrimitiveType>(&self, column: Column<'_>, of: &DataType) -> Taken<ArrayRef> {
+        let values = self.values(column, size_of::<T::Native>(), |of| of.as_primitive::<T>().values().inner())?;
+        let array = PrimitiveArray::<T>::new(values.into(), self.nulls(column)?);
+        let is_one_type = !of.is_decimal() && !matches!(of, DataType::Timestamp(..));
+        Ok(if is_one_type { Arc::new(array) } else { Arc::new(array.with_data_type(of.clone())) })
     }
-    Ok(())
+
+    fn child<'c>(&self, of: Column<'c>, size: usize, get: Get<'_, 'c, &'c dyn Array>) -> Taken<ArrayRef> {
+        let arrays: Vec<_> = of.0.iter().map(|array| get(*array)).collect();
+        if size == 0 { Ok(new_empty_array(arrays[0].data_type())) } else { self.taken((&arrays, of.1 * size)) }
+    }
+
+    /// Values of `width` bytes each, which are moved as bytes.
+    #[inline(always)]
+    fn values<'c>(&self, of: Column<'c>, width: usize, get: impl Fn(&'c dyn Array) -> &'c Buffer) -> Taken<Buffer> {
+        let view = |array: &&'c dyn Array| View::new(&get(*array)[..], &[array.len() / of.1, of.1 * width]);
+        let views = || of.0.iter().map(view).collect::<Result<Vec<_>, _>>();
+        let (gather, one, mut taken) = (Gather::new(0), view(&of.0[0])?, Vec::<u8>::new());
+        match &self.by {
+            By::Ids(ids, _) => gather.run_into(&one, ids, &mut Append(&mut taken))?,
+            By::Mask(mask) => gather.masked().run_into(&one, mask, &mut Append(&mut taken))?,
+            By::Pairs(_, _, ids, _) => gather.run_into(&chunks(&views()?)?, ids, &mut Append(&mut taken))?,
+        }
+        let taken = Buffer::from_vec(taken);
+        Ok(if taken.as_ptr().cast::<u128>().is_aligned() { taken } else { Buffer::from_slice_ref(&taken[..]) })
+    }
+
+    /// The bits of rows, if an array has any.
+    fn bits<'c>(&self, of: Column<'c>, get: Get<'_, 'c, Option<&'c BooleanBuffer>>) -> Taken<Option<BooleanBuffer>> {
+        let Some(one) = of.0.iter().find_map(|array| get(*array)) else { return Ok(None) };
+        let taken = match &self.by {
+            By::Ids(ids, _) => gather_bits(bitmap(one)?, of.1, ids)?,
+            By::Mask(mask) => mask.select_bits(bitmap(one)?, of.1)?,
+            By::Pairs(sources, rows, ..) => {
+                let parts: Vec<_> = of.0.iter().map(|array| get(*array)).collect();
+                let row = |at: usize| (parts[sources[at] as usize], rows[at] as usize * of.1);
+                let bit = |(part, at): (Option<&BooleanBuffer>, _), column| part.is_none_or(|of| of.value(at + column));
+                return Ok(Some(BooleanBuffer::collect_bool(self.len * of.1, |at| bit(row(at / of.1), at % of.1))));
+            }
+        };
+        let len = taken.len();
+        Ok(Some(BooleanBuffer::new(taken.into_bytes().into(), 0, len)))
+    }
+
+    fn nulls(&self, column: Column<'_>) -> Taken<Option<NullBuffer>> {
+        let some = |of: &&NullBuffer| of.null_count() > 0;
+        let bits = self.bits(column, &|array| array.nulls().filter(some).map(NullBuffer::inner))?;
+        Ok(match (bits.map(NullBuffer::new), &self.by) {
+            (None, By::Ids(_, nulls)) if column.1 == 1 => nulls.clone(),
+            (nulls, _) => nulls.filter(|nulls| nulls.null_count() > 0),
+        })
+    }
+
+    fn strings<T: ByteArrayType<Offset: Position>>(&self, column: Column<'_>) -> Taken<ArrayRef> {
+        let all = column.0.iter().map(|array| array.as_bytes::<T>());
+        let all = all.map(|of| Ragged::new(of.value_offsets(), of.value_data())).collect::<Result<Vec<_>, _>>()?;
+        let (offsets, bytes) = match &self.by {
+            By::Ids(ids, _) => all[0].gather(ids)?,
+            By::Mask(mask) => all[0].masked(mask)?,
+            By::Pairs(sources, rows, ..) => ragged_pairs(&all, sources, rows)?,
+        };
+        // SAFETY: the offsets of rows ascend from 0 to the number of bytes.
+        let offsets = unsafe { OffsetBuffer::new_unchecked(offsets.into()) };
+        // SAFETY: each row is a row of an array, so valid for `T`, and nulls have a bit for each row.
+        Ok(Arc::new(unsafe { GenericByteArray::<T>::new_unchecked(offsets, bytes.into(), self.nulls(column)?) }))
+    }
+
+    fn lists<O: OffsetSizeTrait + Position>(&self, column: Column<'_>, field: &FieldRef) -> Taken<ArrayRef> {
+        let lists: Vec<_> = column.0.iter().map(|array| array.as_list::<O>()).collect();
+        let one = Ragged::of_offsets(lists[0].value_offsets(), lists[0].values().len())?;
+        let of = |(offsets, ids)| (offsets, By::Ids(ids, None));
+        let (mut of_values, mut values) = (vec![], vec![]);
+        let (offsets, by) = match &self.by {
+            By::Ids(ids, _) => of(one.positions(ids)?),
+            By::Mask(mask) => of(one.positions_masked(mask)?),
+            By::Pairs(sources, rows, ..) => {
+                let mut offsets = vec![O::zero()];
+                for (&source, &row) in sources.iter().zip(*rows) {
+                    let of = &lists[source as usize].value_offsets()[row as usize..];
+                    values.extend(u32::try_from(of[0].as_usize())?..u32::try_from(of[1].as_usize())?);
+                    of_values.resize(values.len(), source);
+                    offsets.push(O::from_usize(values.len()).ok_or(ArrowError::OffsetOverflowError(values.len()))?);
+                }
+                let lengths = lists.iter().map(|list| list.values().len()).collect();
+                (offsets, Rows::interleave(lengths, &of_values, &values)?.by)
+            }
+        };
+        let child =
+            Rows { by, len: offsets[self.len].as_usize() }.child(column, 1, &|of| of.as_list::<O>().values())?;
+        let (offsets, nulls) = (OffsetBuffer::new(offsets.into()), self.nulls(column)?);
+        Ok(Arc::new(GenericListArray::try_new(field.clone(), offsets, child, nulls)?))
+    }
 }
 
-/// The bits of an array where they lie, those of a slice too.
-fn bitmap(nulls: Option<&NullBuffer>) -> Result<Option<Bitmap<'_>>, Error> {
-    nulls.map(|nulls| Bitmap::new(nulls.validity(), nulls.offset(), nulls.len())).transpose()
+/// Bits where they lie, those of a slice too.
+fn bitmap(bits: &BooleanBuffer) -> Result<Bitmap<'_>, Error> {
+    Bitmap::new(bits.values(), bits.offset(), bits.len())
 }
 
-fn refused(error: Error) -> ArrowError {
-    ArrowError::ComputeError(error.to_string())
+/// An error of Arrow as it is, another one as [`ArrowError::ExternalError`].
+fn refused(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> ArrowError {
+    error.into().downcast().map_or_else(ArrowError::ExternalError, |error| *error)
 }

@@ -15,7 +15,7 @@ use crate::kernels::prefetch::prefetch;
 use crate::kernels::reduce::bag::fused::FusedBag;
 use crate::kernels::reduce::bag::rows::{AddRows, Bag, BagRow, ReduceBags};
 use crate::kernels::reduce::bag::{BagArgs, BagLengths, BagRows, PartialBag, Start};
-use crate::kernels::reduce::vectors::{First, Masked, Stored, SumVector};
+use crate::kernels::reduce::vectors::{First, FirstLanes, Stored, SumVector};
 use crate::kernels::x86::__m256;
 use crate::types::element::Unaligned;
 

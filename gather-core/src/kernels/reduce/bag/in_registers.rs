@@ -21,7 +21,7 @@ use crate::kernels::reduce::bag::in_memory::InMemory;
 use crate::kernels::reduce::bag::rows::{AddRows, Bag, BagRow, ReduceBags};
 use crate::kernels::reduce::bag::{BagFn, BagFns, BagRows, CompiledBagFn, Start};
 use crate::kernels::reduce::number::{Add, Average, Max, Mean, Number, Ordered};
-use crate::kernels::reduce::vectors::{First, Masked, Stored, SumVector};
+use crate::kernels::reduce::vectors::{First, FirstLanes, Stored, SumVector};
 use crate::kernels::x86::{__m256, __m256d, __m512, __m512d};
 use crate::types::element::{Element, Unaligned};
 
@@ -168,7 +168,7 @@ impl<T: InVectors, S: InVector<T::Of256> + InVector<T::Of512>, M: Accumulate<Ite
 /// Reduces rows of at least one column, but fewer than an AVX2 vector has lanes, under a mask.
 struct Narrow<T, S, const WEIGHTED: bool>(PhantomData<(T, S)>);
 
-impl<T: InVectors<Of256: Masked<Item = T>>, S: InVector<T::Of256>, const WEIGHTED: bool> LevelFn
+impl<T: InVectors<Of256: FirstLanes<Item = T>>, S: InVector<T::Of256>, const WEIGHTED: bool> LevelFn
     for Narrow<T, S, WEIGHTED>
 {
     type Args<'a> = &'a BagRows<'a>;
@@ -343,7 +343,7 @@ impl<T: Stored<V>, V: SumVector> Lanes<T, V> for Full {
     }
 }
 
-impl<V: Masked> Lanes<V::Item, V> for First<V> {
+impl<V: FirstLanes> Lanes<V::Item, V> for First<V> {
     #[inline(always)]
     fn n(self) -> usize {
         self.lanes()
