@@ -11,7 +11,9 @@ use crate::support::mixed;
 
 /// Rows of up to `most` values.
 fn lists<T>(rows: usize, most: usize, seed: u64, value: impl Fn(u64) -> T) -> Vec<Vec<T>> {
-    let len = |row: usize| if mixed(seed, row) % 11 == 0 { 0 } else { (mixed(!seed, row) >> 7) as usize % (most + 1) };
+    let len = |row: usize| {
+        if mixed(seed, row).is_multiple_of(11) { 0 } else { (mixed(!seed, row) >> 7) as usize % (most + 1) }
+    };
     (0..rows).map(|row| (0..len(row)).map(|at| value(mixed(seed + row as u64, at))).collect()).collect()
 }
 
@@ -264,7 +266,7 @@ fn bits_where_a_mask_is_true() {
         for (rows, columns) in [(0, 1), (1, 1), (63, 1), (64, 1), (65, 1), (500, 1), (20, 3), (5, 64), (4, 130), (9, 0)]
         {
             for nth in [1, 2, 3, 30] {
-                let bits: Vec<bool> = (0..rows * columns).map(|at| mixed(3, at) % 2 == 0).collect();
+                let bits: Vec<bool> = (0..rows * columns).map(|at| mixed(3, at).is_multiple_of(2)).collect();
                 let bytes: Vec<u8> = (0..(offset + bits.len()).div_ceil(8))
                     .map(|byte| {
                         let bit = |at: usize| {

@@ -1,6 +1,7 @@
 //! Rows of different lengths: lists and strings by their offsets.
 
 use alloc::vec::Vec;
+use core::hint::select_unpredictable;
 use core::mem::MaybeUninit;
 
 use crate::call::source::Source;
@@ -108,8 +109,11 @@ impl<'a, O: Position, T: Copy> Ragged<'a, O, T> {
         X: Source<Kind: IndexKind> + ?Sized,
     {
         by_positions!(ids, self.len(), |ids| {
-            let rows = self.named(ids.as_slice());
-            self.number(rows.clone(), rows, ids.as_slice().len())
+            let (rows, n) = (self.named::<false, _>(&ids), ids.as_slice().len());
+            if self.is_plain(&ids) {
+                return self.number(self.named::<true, _>(&ids), self.named::<true, _>(&ids), n);
+            }
+            self.number(rows.clone(), rows, n)
         })
     }
 
@@ -148,22 +152,34 @@ impl<'a, O: Position, T: Copy> Ragged<'a, O, T> {
         size_of_val(self.values) > 4 * Caches::get().second
     }
 
-    /// The rows at positions, which are empty where a position is missing.
-    fn named<P: Position>(self, positions: &[P]) -> impl Iterator<Item = Row<'a, O, T>> + Clone {
-        let Ragged { offsets, values } = self;
+    /// Whether no position is missing, and values are in the caches.
+    fn is_plain<P>(&self, ids: &Checked<'_, P>) -> bool {
+        !ids.may_miss() && !self.is_far()
+    }
+
+    /// The rows at positions, which are empty where a position is missing. `PLAIN`: as [`Ragged::is_plain`] says.
+    fn named<const PLAIN: bool, P: Position>(
+        self,
+        ids: &Checked<'_, P>,
+    ) -> impl Iterator<Item = Row<'a, O, T>> + Clone {
+        let (Ragged { offsets, values }, positions) = (self, ids.as_slice());
         // Slices of one length: one comparison for both.
         let (begins, ends) = (&offsets[..self.len()], &offsets[1..][..self.len()]);
         let mut ahead = positions.get(AHEAD..).filter(|_| self.is_far()).unwrap_or_default().iter();
         positions.iter().map(move |position| {
-            if let Some(later) = ahead.next() {
+            if !PLAIN && let Some(later) = ahead.next() {
                 prefetch(begins.as_ptr().wrapping_offset(later.widen() as isize).cast(), 1);
             }
             let number = position.bits() as usize;
-            let (from, to) = match (begins.get(number), ends.get(number)) {
+            // Missing positions in no order would mispredict a branch.
+            let is_row = PLAIN || number < begins.len();
+            let at = select_unpredictable(is_row, number, 0);
+            let (from, to) = match (begins.get(at), ends.get(at)) {
                 (Some(&from), Some(&to)) => (from, to),
                 _ => (O::ZERO, O::ZERO),
             };
-            Row { number, from, to, values }
+            let or_zero = |offset: O| select_unpredictable(is_row, offset, O::ZERO);
+            Row { number, from: or_zero(from), to: or_zero(to), values }
         })
     }
 
@@ -220,8 +236,12 @@ impl<'a, O: Position, T: Element> Ragged<'a, O, T> {
         X: Source<Kind: IndexKind> + ?Sized,
     {
         by_positions!(ids, self.len(), |ids| {
-            let rows = self.named(ids.as_slice());
-            append(rows.clone(), (rows, self.is_far()), ids.as_slice().len(), (offsets, values))
+            let (rows, n) = (self.named::<false, _>(&ids), ids.as_slice().len());
+            if self.is_plain(&ids) {
+                let rows = self.named::<true, _>(&ids);
+                return append(rows.clone(), (rows, false), n, (offsets, values));
+            }
+            append(rows.clone(), (rows, self.is_far()), n, (offsets, values))
         })
     }
 

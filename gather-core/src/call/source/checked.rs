@@ -226,6 +226,8 @@ impl<I> Checked<'_, I> {
     accessors! { self:
         /// The size of the axis.
         pub fn n() -> usize => self.axis.n;
+        /// Whether a position may be missing.
+        pub(crate) fn may_miss() -> bool => self.axis.missing;
         pub(super) fn axis() -> CheckedAxis => self.axis;
         pub(super) fn layout() -> &Layout => match &self.positions {
             Held::Lent(view) => view.layout(),
