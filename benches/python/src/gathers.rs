@@ -20,6 +20,12 @@ impl Settings {
         Ok(Settings { negative, out_of_bounds, par: policy::par(threads)? })
     }
 
+    /// Settings by NumPy's name of a mode.
+    pub(crate) fn of_mode(mode: &str, threads: Option<usize>) -> PyResult<Self> {
+        let (negative, out_of_bounds) = policy::numpy_mode(mode)?;
+        Ok(Settings { negative, out_of_bounds, par: policy::par(threads)? })
+    }
+
     /// An operator with these settings.
     pub(crate) fn on<A: IndexAttributes>(self, op: GatherOperator<A>) -> GatherOperator<A> {
         op.negative_index(self.negative).out_of_bounds(self.out_of_bounds).par(self.par)

@@ -6,12 +6,15 @@
 
 mod array;
 mod bag;
+mod convert;
 mod error;
 mod gathers;
 mod operator;
 mod policy;
+mod put;
 mod scatters;
 mod space;
+mod take;
 
 use gather_core::{
     BatchToSpace, DepthToSpace, Gather, GatherElements, GatherNd, ScatterElements, ScatterNd, SpaceToBatch,
@@ -26,19 +29,31 @@ use operator::{Inputs, Operator, Planned};
 
 type Array<'py> = Bound<'py, PyUntypedArray>;
 
-/// gather-core on NumPy arrays.
+/// Gathers, scatters and bags of NumPy arrays.
 #[pymodule]
-mod gather {
+#[pyo3(name = "_gather")]
+mod module {
+    use pyo3::prelude::*;
+
     #[pymodule_export]
     use super::bag::embedding_bag;
     #[pymodule_export]
     use super::gathers::{gather_elements, gather_fn, gather_nd};
     #[pymodule_export]
+    use super::put::{add_at, put, put_along_axis};
+    #[pymodule_export]
     use super::scatters::{index_add, scatter_elements, scatter_nd};
     #[pymodule_export]
     use super::space::{batch_to_space, depth_to_space, space_to_batch, space_to_depth};
     #[pymodule_export]
+    use super::take::{take, take_along_axis};
+    #[pymodule_export]
     use super::{Plan, plan};
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
 }
 
 /// Plans an operator, by its name, for arrays like these: of their types, shapes and strides. Attributes that the
@@ -109,12 +124,11 @@ impl Plan {
         out: Option<Array<'py>>,
     ) -> PyResult<Array<'py>> {
         let inputs = read(self.calculates, data, indices.as_ref(), updates.as_ref())?;
-        let out = out.map_or_else(|| inputs.data.fresh(self.plan.output_shape()), Ok)?;
-        let mut output = Output::new(&out, inputs.all())?;
+        let mut output = Output::new(out, inputs.all(), || Ok(self.plan.output_shape().into()))?;
         let (views, mut target) = (inputs.views(), output.view());
-        out.py().detach(|| self.plan.run_into(&views, &mut target))?;
+        data.py().detach(|| self.plan.run_into(&views, &mut target))?;
         drop(target);
-        Ok(out)
+        Ok(output.into_array())
     }
 
     /// What a call will do: method, kernel, loops, bytes, tasks.
@@ -161,12 +175,14 @@ fn run<'py>(
     updates: Option<&Array<'py>>,
     out: Option<Array<'py>>,
 ) -> PyResult<Array<'py>> {
-    let inputs = inputs(op, data, indices, updates)?;
-    let fresh = || inputs.data.fresh(&op.output_shape(&inputs)?);
-    let out = out.map_or_else(fresh, Ok)?;
-    let mut output = Output::new(&out, inputs.all())?;
+    run_inputs(op, &inputs(op, data, indices, updates)?, out)
+}
+
+/// Runs an operator on inputs.
+fn run_inputs<'py>(op: &dyn Operator, inputs: &Inputs<'py>, out: Option<Array<'py>>) -> PyResult<Array<'py>> {
+    let mut output = Output::new(out, inputs.all(), || op.output_shape(inputs))?;
     let (views, mut target) = (inputs.views(), output.view());
-    out.py().detach(|| op.run_into(&views, &mut target))?;
+    inputs.data.array().py().detach(|| op.run_into(&views, &mut target))?;
     drop(target);
-    Ok(out)
+    Ok(output.into_array())
 }

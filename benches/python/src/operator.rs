@@ -10,7 +10,8 @@ use pyo3::prelude::*;
 use crate::array::Input;
 use crate::error::python;
 
-static KERNELS: Registry = Registry::builtin();
+/// Kernels of all types.
+pub(crate) static KERNELS: Registry = Registry::builtin();
 
 /// The arrays that a call reads.
 pub(crate) struct Inputs<'py> {
@@ -29,7 +30,7 @@ impl<'py> Inputs<'py> {
     }
 
     /// Everything that is read.
-    pub(crate) fn all(&self) -> impl Iterator<Item = &Input<'py>> {
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Input<'py>> + Clone {
         std::iter::once(&self.data).chain(&self.indices).chain(&self.updates)
     }
 
