@@ -190,7 +190,9 @@ impl<'py> Output<'py> {
             return Ok(self);
         }
         if !self.layout.is_contiguous() {
-            return Err(PyValueError::new_err(format!("{name}: an array of several dimensions must be row-major here")));
+            return Err(PyValueError::new_err(format!(
+                "{name}: an array of several dimensions must be row-major here"
+            )));
         }
         Ok(Output { layout: Layout::contiguous(&[self.layout.len()]).map_err(python)?, ..self })
     }

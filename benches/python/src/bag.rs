@@ -8,7 +8,13 @@ use crate::error::python;
 use crate::{Array, policy, read};
 
 /// out[b] = the reduction of weights[i] * data[indices[i]] over the indices of bag b. A bag begins at its offset;
-/// without offsets each row of indices is a bag.
+/// without offsets each row of indices is a bag. PyTorch's `mode="sum"` is `reduction="add"`.
+///
+///     >>> import gather, numpy
+///     >>> data = numpy.array([[1.0, 2.0], [10.0, 20.0], [100.0, 200.0]])
+///     >>> gather.embedding_bag(data, numpy.array([0, 2, 1]), numpy.array([0, 2]))
+///     array([[101., 202.],
+///            [ 10.,  20.]])
 #[pyfunction]
 #[pyo3(signature = (data, indices, offsets=None, weights=None, *, reduction="add", out=None, threads=None))]
 pub(crate) fn embedding_bag<'py>(
