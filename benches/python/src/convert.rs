@@ -32,9 +32,10 @@ pub(crate) fn values<'py>(name: &str, argument: &Bound<'py, PyAny>, a: &Array<'p
     if let Ok(array) = argument.cast::<PyUntypedArray>() {
         return if array.dtype().is_equiv_to(&wanted) { Input::new(name, array) } else { refused(array.dtype()) };
     }
-    let own = asarray(argument, None)?.dtype();
+    let array = asarray(argument, None)?;
+    let own = array.dtype();
     match (order(&own), order(&wanted)) {
-        (Some(one), Some(other)) if one <= other => Input::new(name, &asarray(argument, Some(&wanted))?),
+        (Some(one), Some(other)) if one <= other || array.is_empty() => Input::new(name, &asarray(argument, Some(&wanted))?),
         _ => refused(own),
     }
 }

@@ -21,7 +21,7 @@ use gather_core::{
     SpaceToDepth,
 };
 use numpy::PyUntypedArray;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
 use array::{Input, Output};
@@ -171,7 +171,7 @@ fn read<'py>(
     updates: Option<&Array<'py>>,
 ) -> PyResult<Inputs<'py>> {
     if calculates && array::is_bool(data) {
-        return Err(PyValueError::new_err("data: elements of bool are not reduced"));
+        return Err(PyTypeError::new_err("data: elements of bool are not reduced"));
     }
     let (indices, updates) = (indices.map(Input::indices).transpose()?, updates.map(Input::updates).transpose()?);
     Ok(Inputs { data: Input::data(data)?, indices, updates })
