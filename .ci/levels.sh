@@ -8,8 +8,10 @@ has() {
 levels=(scalar)
 case $(uname -m) in
 x86_64)
-    if has avx2 fma f16c; then levels+=(avx2); fi
-    if has avx2 fma f16c avx512f avx512bw avx512vl avx512dq avx512vbmi; then levels+=(avx512); fi
+    if has avx2 fma f16c bmi1 bmi2 popcnt; then levels+=(avx2); fi
+    if has avx2 fma f16c bmi1 bmi2 popcnt avx512f avx512bw avx512vl avx512dq avx512vbmi avx512_vbmi2; then
+        levels+=(avx512)
+    fi
     ;;
 aarch64 | arm64) levels+=(neon) ;;
 esac

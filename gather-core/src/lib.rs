@@ -194,6 +194,7 @@ pub use crate::call::bag::kinds::{BagKind, BagTableOf, BaggedBy};
 pub use crate::call::bag::{BagOperator, BagPlan, EmbeddingBag};
 pub use crate::call::gather::GatherOperator;
 pub use crate::call::gather::kinds::{GatherKind, GatheredBy, Gathers, TableOf};
+pub use crate::call::gather::masked::{Masked, MaskedPlan};
 pub use crate::call::gather::nullable::{Nullable, NullablePlan};
 pub use crate::call::gather::plan::{DynPlan, Plan};
 pub use crate::call::gather::rows::RowAttributes;
@@ -216,6 +217,7 @@ pub use crate::call::source::kind::{
     Blocks, ByRow, ChunkKind, Chunks, Fused, IndexKind, Kind, Mapped, PlainKind, Positions, RowKind, Tables,
 };
 pub use crate::call::source::map::{MapOf, MappedSpec, MappedView};
+pub use crate::call::source::mask::{Mask, MaskKind};
 pub use crate::call::source::rows::{RowFunctionOf, RowsSpec, RowsView};
 pub use crate::call::source::spec::Spec;
 #[cfg(feature = "bags")]

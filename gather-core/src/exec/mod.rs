@@ -26,6 +26,7 @@ pub(crate) mod first_bad_index;
 #[cfg(feature = "rayon")]
 mod helpers;
 mod index;
+mod masked;
 mod nulls;
 mod panels;
 mod prepared;
@@ -40,6 +41,7 @@ mod threads;
 #[cfg(feature = "bags")]
 pub(crate) use bag::{BagCall, BagMap, each_row, run as run_bags, run_all as run_all_bags};
 pub(crate) use index::{Ids, Operands, Written, call as call_index, run as run_index, run_few_rows};
+pub(crate) use masked::{MaskedCall, mask_positions, run as run_masked};
 pub(crate) use nulls::{NullIndices, PositionType, gather_bits};
 pub(crate) use prepared::Prepared;
 #[cfg(feature = "scatter")]

@@ -10,12 +10,12 @@ use crate::types::level::Level;
 #[derive(Clone, Copy)]
 pub struct Scalar;
 
-/// The AVX2 level, with FMA and F16C. A value proves that the machine has it.
+/// The AVX2 level, with FMA, F16C, BMI1, BMI2 and POPCNT. A value proves that the machine has it.
 #[cfg(target_arch = "x86_64")]
 #[derive(Clone, Copy)]
 pub struct Avx2(());
 
-/// The AVX-512 level: F, BW, VL, DQ and VBMI, and all of AVX2. A value proves that the machine has it.
+/// The AVX-512 level: F, BW, VL, DQ, VBMI and VBMI2, and all of AVX2. A value proves that the machine has it.
 #[cfg(target_arch = "x86_64")]
 #[derive(Clone, Copy)]
 pub struct Avx512(());
@@ -24,7 +24,7 @@ pub struct Avx512(());
 impl Avx2 {
     /// The token, inside a function of the level.
     #[inline]
-    #[target_feature(enable = "avx2,fma,f16c")]
+    #[target_feature(enable = "avx2,fma,f16c,bmi1,bmi2,popcnt")]
     pub(crate) fn here() -> Self {
         Avx2(())
     }
@@ -34,7 +34,7 @@ impl Avx2 {
 impl Avx512 {
     /// The token, inside a function of the level.
     #[inline]
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2,bmi1,bmi2,popcnt")]
     pub(crate) fn here() -> Self {
         Avx512(())
     }
@@ -190,14 +190,14 @@ pub(crate) fn scalar<F: LevelFn>(args: F::Args<'_>) -> F::Output {
 
 #[cfg(target_arch = "x86_64")]
 #[inline(never)]
-#[target_feature(enable = "avx2,fma,f16c")]
+#[target_feature(enable = "avx2,fma,f16c,bmi1,bmi2,popcnt")]
 pub(crate) fn avx2<F: LevelFn>(args: F::Args<'_>) -> F::Output {
     F::call(Avx2::here(), args)
 }
 
 #[cfg(target_arch = "x86_64")]
 #[inline(never)]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2,bmi1,bmi2,popcnt")]
 pub(crate) fn avx512<F: LevelFn>(args: F::Args<'_>) -> F::Output {
     F::call(Avx512::here(), args)
 }

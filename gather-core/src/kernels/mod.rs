@@ -159,6 +159,8 @@ pub use level_fn::Scalar;
 #[cfg(target_arch = "x86_64")]
 pub use level_fn::{Avx2, Avx512};
 pub(crate) use moves::bits::{BitFns, LookUpBitsFn};
+pub(crate) use moves::compress::{SelectFn, SelectJob, select_fn};
+pub(crate) use moves::masks::{and_bits, count_ones, nonzero_bytes, pack_bytes};
 pub(crate) use moves::placed::{FEW, RowSize};
 pub(crate) use moves::strided::{StridedRows, pack_rows};
 pub use moves::{Fixed, Rows};

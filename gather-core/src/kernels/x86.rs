@@ -86,6 +86,18 @@ instructions! {
     /// All ones in lanes with `a > b`, signed.
     greater32(a: __m256i, b: __m256i) -> __m256i { _mm256_cmpgt_epi32(a, b) }
     any(mask: __m256i) -> bool { _mm256_testz_si256(mask, mask) == 0 }
+    /// The 32-bit lanes of `a` at `numbers`.
+    permuted32(a: __m256i, numbers: __m256i) -> __m256i { _mm256_permutevar8x32_epi32(a, numbers) }
+    /// Eight bytes, zero-extended to 32 bits.
+    widened8(bytes: u64) -> __m256i { _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(bytes as i64)) }
+    /// `2 b` and `2 b + 1` for each of eight bytes `b < 128`.
+    pairs8(bytes: u64) -> __m128i {
+        let bytes = _mm_cvtsi64_si128(bytes as i64);
+        let even = _mm_add_epi8(bytes, bytes);
+        _mm_add_epi8(_mm_unpacklo_epi8(even, even), _mm_set1_epi16(0x0100))
+    }
+    /// The bytes that are not 0.
+    nonzero8(a: __m256i) -> u32 { !_mm256_movemask_epi8(_mm256_cmpeq_epi8(a, _mm256_setzero_si256())) as u32 }
 
     splat_single(number: f32) -> __m256 { _mm256_set1_ps(number) }
     singles(bits: __m256i) -> __m256 { _mm256_castsi256_ps(bits) }
@@ -144,6 +156,17 @@ instructions! {
     }
     splat_64(byte: u8) -> __m512i { _mm512_set1_epi8(byte as i8) }
     negative_64(a: __m512i) -> u64 { _mm512_movepi8_mask(a) }
+    /// The `BYTES`-byte elements of `a` where `mask` is 1, from the first lane on; zeros after them.
+    compressed<const BYTES>(mask: u64, a: __m512i) -> __m512i {
+        match BYTES {
+            1 => _mm512_maskz_compress_epi8(mask, a),
+            2 => _mm512_maskz_compress_epi16(mask as u32, a),
+            4 => _mm512_maskz_compress_epi32(mask as u16, a),
+            _ => _mm512_maskz_compress_epi64(mask as u8, a),
+        }
+    }
+    /// The bytes that are not 0.
+    nonzero_64(a: __m512i) -> u64 { _mm512_test_epi8_mask(a, a) }
     /// `a + b` in the lanes of `mask`, `a` elsewhere.
     plus_where_64(a: __m512i, mask: u64, b: __m512i) -> __m512i { _mm512_mask_add_epi8(a, mask, a, b) }
     /// The bytes with `a <= b`, unsigned.

@@ -224,7 +224,15 @@ impl IndexAttributes for GatherAttributes {
     }
 }
 
-impl RowAttributes for GatherAttributes {}
+impl RowAttributes for GatherAttributes {
+    fn masked_axis(&self, data: &Layout) -> Result<usize, Error> {
+        let axis = normalize_axis(Op::Gather, self.axis, data.rank())?;
+        match self.batch_dims {
+            0 => Ok(axis),
+            batch_dims => Err(Error::BatchDimsOutOfRange { op: Op::Gather, batch_dims, min: 0, max: 0 }),
+        }
+    }
+}
 
 /// Slices of data by index along an axis: runs [`Gather::new`]. Negative indices count from the end; out-of-range
 /// indices are errors.

@@ -104,7 +104,6 @@ impl<'a> Bitmap<'a> {
     }
 
     /// The bytes from the byte of bit `at` on, and the position of the bit in it.
-    #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     pub(crate) fn bytes_from(&self, at: usize) -> (&'a [u8], usize) {
         debug_assert!(at < self.len, "bit {at} of {}", self.len);
@@ -133,6 +132,47 @@ impl<'a> Bitmap<'a> {
             1 => self.word(at as usize, n),
             step => word_of(n, |lane| self.bit(at.wrapping_add(step.wrapping_mul(lane as isize)) as usize)),
         }
+    }
+}
+
+/// Words of adjacent bits.
+#[derive(Clone, Copy)]
+pub(crate) struct BitWords<'a> {
+    bits: Bitmap<'a>,
+    /// The position of the next bit, and of the end.
+    at: usize,
+    end: usize,
+    /// The bytes from the next bit's on, and the position of the bit in the first one.
+    bytes: &'a [u8],
+    shift: usize,
+}
+
+impl<'a> BitWords<'a> {
+    /// The words of `n` bits from bit `at` on.
+    #[inline(always)]
+    pub(crate) fn new(bits: Bitmap<'a>, at: usize, n: usize) -> Self {
+        let (bytes, shift) = if n == 0 { (&[][..], 0) } else { bits.bytes_from(at) };
+        BitWords { bits, at, end: at + n, bytes, shift }
+    }
+
+    /// The next word of [`WORD`] bits, by one load; `None` from the last words on.
+    #[inline(always)]
+    pub(crate) fn next_whole(&mut self) -> Option<u64> {
+        let (low, rest) = self.bytes.split_first_chunk::<8>()?;
+        let high = u64::from(*rest.first()?) << 1 << (WORD - 1 - self.shift);
+        if self.end - self.at < WORD {
+            return None;
+        }
+        (self.at, self.bytes) = (self.at + WORD, rest);
+        Some(u64::from_le_bytes(*low) >> self.shift | high)
+    }
+
+    /// The next of the last words, and the number of its bits.
+    #[inline(always)]
+    pub(crate) fn next_last(&mut self) -> Option<(u64, usize)> {
+        let (at, n) = (self.at, WORD.min(self.end - self.at));
+        self.at += n;
+        if n == 0 { None } else { Some((self.bits.word(at, n), n)) }
     }
 }
 
@@ -225,6 +265,12 @@ impl<'a> BitWriter<'a> {
     /// A writer to `bytes`, which is large enough for all bits.
     pub(crate) fn new(bytes: &'a mut [u8]) -> Self {
         BitWriter { bytes, at: 0, word: 0, filled: 0, valid: 0 }
+    }
+
+    /// The number of bits appended.
+    #[inline(always)]
+    pub(crate) fn len(&self) -> usize {
+        8 * self.at + self.filled
     }
 
     /// Appends the `n <= WORD` low bits of `bits`, whose upper bits are 0.

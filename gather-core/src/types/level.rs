@@ -25,10 +25,11 @@ closed_set! {
 pub enum Level {
     /// The baseline instructions of the target.
     Scalar = "scalar",
-    /// AVX2 on x86-64, with FMA and F16C, as in x86-64-v3: Intel from Haswell on, AMD from Excavator and Zen on.
+    /// AVX2 on x86-64, with FMA, F16C, BMI1, BMI2 and POPCNT, as in x86-64-v3: Intel from Haswell on, AMD from
+    /// Excavator and Zen on.
     Avx2 = "avx2",
-    /// AVX-512 on x86-64, with F, BW, VL, DQ and VBMI: Intel's processors from Cannon Lake and Ice Lake on, AMD's from
-    /// Zen 4 on. Alder Lake and its successors in laptops and desktops have AVX-512 switched off.
+    /// AVX-512 on x86-64, with F, BW, VL, DQ, VBMI and VBMI2, and all of AVX2: Intel's processors from Ice Lake on,
+    /// AMD's from Zen 4 on. Alder Lake and its successors in laptops and desktops have AVX-512 switched off.
     Avx512 = "avx512",
     /// NEON on aarch64, which every aarch64 machine has. Whether a target has NEON is known at compile time.
     Neon = "neon",
@@ -47,8 +48,11 @@ impl Level {
     pub fn is_available(self) -> bool {
         match self {
             Level::Scalar => true,
-            Level::Avx2 => has!("avx2" "fma" "f16c"),
-            Level::Avx512 => has!("avx2" "fma" "f16c" "avx512f" "avx512bw" "avx512vl" "avx512dq" "avx512vbmi"),
+            Level::Avx2 => has!("avx2" "fma" "f16c" "bmi1" "bmi2" "popcnt"),
+            Level::Avx512 => {
+                Level::Avx2.is_available()
+                    && has!("avx512f" "avx512bw" "avx512vl" "avx512dq" "avx512vbmi" "avx512vbmi2")
+            }
             Level::Neon => cfg!(all(target_arch = "aarch64", target_endian = "little", target_feature = "neon")),
             Level::Simd128 => cfg!(all(target_arch = "wasm32", target_feature = "simd128")),
         }

@@ -66,6 +66,8 @@ pub enum Argument {
     Output = "output",
     /// The tensor of updates, which a scatter reads.
     Updates = "updates",
+    /// The mask of a masked gather.
+    Mask = "mask",
     /// The scales of block-quantised data.
     Scales = "scales",
     /// The zero points of block-quantised data.

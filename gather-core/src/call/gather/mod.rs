@@ -13,6 +13,7 @@ pub(crate) mod erased;
 pub(crate) mod fused;
 pub(crate) mod kinds;
 pub(crate) mod maps;
+pub(crate) mod masked;
 pub(crate) mod nullable;
 pub(crate) mod plan;
 pub(crate) mod planned;

@@ -24,7 +24,14 @@ use crate::types::error::Error;
 use crate::types::op::{Argument, Op};
 
 /// The attributes of an operator whose result is rows of data: [`Gather`](crate::Gather). Sealed.
-pub trait RowAttributes: IndexAttributes {}
+pub trait RowAttributes: IndexAttributes {
+    /// The dimension of data with which the dimensions of a mask begin.
+    ///
+    /// # Errors
+    /// [`Error::AxisOutOfRange`], then [`Error::BatchDimsOutOfRange`].
+    #[doc(hidden)]
+    fn masked_axis(&self, data: &Layout) -> Result<usize, Error>;
+}
 
 impl<A: RowAttributes, K: GatherKind + RowKind, U: Element> GatheredBy<A> for ByRow<K, U> {}
 impl<A: RowAttributes, U: Float> GatheredBy<A> for Fused<U> {}

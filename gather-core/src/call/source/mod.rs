@@ -24,6 +24,7 @@ pub(crate) mod destination;
 pub(crate) mod fused;
 pub(crate) mod kind;
 pub(crate) mod map;
+pub(crate) mod mask;
 pub(crate) mod reader;
 pub(crate) mod rows;
 pub(crate) mod spec;

@@ -16,11 +16,31 @@ use crate::types::index::Index;
 use crate::types::level::Available;
 use crate::types::policy::KernelPolicy;
 
+/// The number of [`PositionType::NUMBERS`].
+const NUMBERS: usize = 256;
+
+/// Numbers from 0 on.
+macro_rules! numbers {
+    ($P:ty) => {
+        &{
+            let (mut numbers, mut at) = ([0; NUMBERS], 0);
+            while at < NUMBERS {
+                numbers[at] = at as $P;
+                at += 1;
+            }
+            numbers
+        }
+    };
+}
+
 /// A type of positions: `i32`, or `i64` for axes beyond 32 bits.
 #[doc(hidden)]
 pub trait PositionType: Index {
     /// The position of an index that is null or out of range: -1.
     const MISSING: Self;
+
+    /// The first positions.
+    const NUMBERS: &'static [Self; NUMBERS];
 
     /// Functions that mark positions by a bitmap, and look bits up by positions.
     const BITS: BitFns<Self>;
@@ -32,6 +52,8 @@ pub trait PositionType: Index {
 
 impl PositionType for i32 {
     const MISSING: Self = -1;
+
+    const NUMBERS: &'static [Self; NUMBERS] = numbers!(i32);
 
     const BITS: BitFns<Self> = BitFns::OF_I32;
 
@@ -49,6 +71,8 @@ impl PositionType for i32 {
 
 impl PositionType for i64 {
     const MISSING: Self = -1;
+
+    const NUMBERS: &'static [Self; NUMBERS] = numbers!(i64);
 
     const BITS: BitFns<Self> = BitFns::OF_I64;
 

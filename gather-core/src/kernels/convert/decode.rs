@@ -204,9 +204,10 @@ macro_rules! levels {
 }
 levels! {
     rows_scalar, chunks_scalar, each_scalar, typed_scalar, Scalar;
-    #[cfg(target_arch = "x86_64")] #[target_feature(enable = "avx2,fma,f16c")]
+    #[cfg(target_arch = "x86_64")] #[target_feature(enable = "avx2,fma,f16c,bmi1,bmi2,popcnt")]
     rows_avx2, chunks_avx2, each_avx2, typed_avx2, Avx2::here();
-    #[cfg(target_arch = "x86_64")] #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2,bmi1,bmi2,popcnt")]
     rows_avx512, chunks_avx512, each_avx512, typed_avx512, Avx512::here();
 }
 

@@ -4,6 +4,7 @@
 //! slice of 1, 2, 4, 8 or 16 bytes is moved as one element of its size; other slices are rows (`rows.rs`).
 
 pub(crate) mod bits;
+pub(crate) mod compress;
 pub(crate) mod contiguous;
 pub(crate) mod fill;
 #[cfg(target_arch = "x86_64")]
@@ -14,6 +15,7 @@ mod gather_panels;
 pub(crate) mod gather_positions;
 #[cfg(target_arch = "x86_64")]
 mod loads;
+pub(crate) mod masks;
 pub(crate) mod placed;
 pub(crate) mod prefetching;
 pub(crate) mod remainder;

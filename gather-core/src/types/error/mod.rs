@@ -254,15 +254,15 @@ errors! {
         /// The size of one element in bytes.
         element: usize,
     } => ("shape {shape:?} of {element}-byte elements takes more than {} bytes", isize::MAX),
-    /// The length of a slice differs from its shape's number of elements.
+    /// The length of a slice or a mask differs from its shape's number of elements.
     LengthMismatch {
-        /// The number of elements (or bytes, for a view of bytes) given.
+        /// The number of elements (or bytes, for a view of bytes; or bits, of a mask) given.
         len: usize,
         /// The number of elements (or bytes) of the shape.
         expected: usize,
         /// The shape.
         shape: Box<[usize]>,
-    } => "the slice has length {len}; shape {shape:?} takes {expected}",
+    } => "the length is {len}; shape {shape:?} takes {expected}",
     /// A slice of a table does not consist of whole rows.
     NotWholeRows {
         /// The number of elements given.
@@ -366,7 +366,7 @@ errors! {
     },
     /// A tensor has another shape than required by the operator and the other tensors.
     ShapeMismatch { op,
-        /// The tensor: the output, weights, scales or zero points.
+        /// The tensor: the output, a mask, weights, scales or zero points.
         argument: Argument,
         /// The required shape.
         expected: Box<[usize]>,
@@ -375,6 +375,7 @@ errors! {
     } match argument {
         Argument::Weights => "{op}: weights have shape {got:?}; indices have {expected:?}",
         Argument::Output => "{op}: the output has shape {got:?}; the result has {expected:?}",
+        Argument::Mask => "{op}: the mask has shape {got:?}; data has {expected:?} from the axis on",
         _ => "{op}: {argument} have shape {got:?}; data and block_size ask for {expected:?}",
     },
     /// Updates have another shape than required by data and indices.
@@ -447,6 +448,11 @@ errors! {
             isize, usize; of a mask take the positions that are true",
         dtype => "{dtype} cannot index; use one of i8, i16, i32, i64, u8, u16, u32, u64, isize, usize",
     },
+    /// A tensor of a type known at run time has elements that are neither true nor false.
+    NotAMask {
+        /// Its data type.
+        dtype: DType,
+    } => "{dtype} is no mask; use bool, or u8, where 0 is false",
     /// Bytes are no values of a data type.
     InvalidBytes {
         /// The data type.
@@ -686,9 +692,9 @@ errors! {
         ),
         (_, None) => "a bitmap of {len} bits from bit {offset} on has {bytes} bytes; it takes more than there are",
     },
-    /// A bitmap of nulls does not have one bit for each index, or for each row or element of data.
+    /// A bitmap of nulls does not have one bit for each index or element of a mask, or for each row or element of data.
     BitmapLengthMismatch { op,
-        /// The tensor of the bitmap: indices or data.
+        /// The tensor of the bitmap: indices, data or a mask.
         argument: Argument,
         /// The number of its bits.
         len: usize,
@@ -700,6 +706,7 @@ errors! {
         Argument::Data if rows != elements => "{op}: the bitmap of {argument} has {len} bits; it takes {rows}, one for \
             each row, or {elements}, one for each element",
         Argument::Data => "{op}: the bitmap of {argument} has {len} bits; it takes {rows}, one for each row",
+        Argument::Mask => "{op}: the bitmap of {argument} has {len} bits; it takes {rows}, one for each element",
         _ => "{op}: the bitmap of {argument} has {len} bits; it takes {rows}, one for each index",
     },
     /// A bitmap of nulls has a bit per element of data, but a row function, fused rows or blocks read whole rows.

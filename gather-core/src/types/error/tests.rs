@@ -211,7 +211,7 @@ fn messages() -> Vec<(Error, &'static str)> {
         ),
         (
             Error::LengthMismatch { len: 10, expected: 12, shape: [3, 4].into() },
-            "the slice has length 10; shape [3, 4] takes 12",
+            "the length is 10; shape [3, 4] takes 12",
         ),
         (
             Error::NotWholeRows { len: 6, columns: 4 },
