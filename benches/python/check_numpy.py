@@ -176,6 +176,62 @@ def add_ats():
         same(got, expected, ("add_at", where))
 
 
+def masks():
+    """select, put_mask and masked_fill: types, dimensions of the mask, counts of trues, strides, broadcasting."""
+    for dtype, share in itertools.product(DTYPES, (0.0, 0.1, 0.5, 0.9, 1.0)):
+        for shape, axis, size in (((70,), 0, (70,)), ((9, 8, 3), 0, (9, 8)), ((9, 8, 3), 1, (8,)), ((9, 8, 3), -1, (3,)),
+                                  ((9, 8, 3), 0, (9, 8, 3)), ((4, 70, 2), 1, (70, 2))):
+            a, mask = data_of(dtype, shape), RANDOM.random(size) < share
+            expected = a[(slice(None),) * (axis % a.ndim) + (mask,)]
+            what = ("select", dtype, share, shape, axis)
+            same(gather.select(a, mask, axis), expected, what)
+            out = np.zeros_like(expected)
+            assert gather.select(a, mask, axis, out=out) is out
+            same(out, expected, what)
+            if axis == 0:
+                for values in (data_of(dtype, expected.shape), data_of(dtype, (1,)), data_of(dtype, ())):
+                    got, reference = a.copy(), a.copy()
+                    reference[mask] = values
+                    assert gather.put_mask(got, mask, values) is None
+                    same(got, reference, what)
+            if len(size) + axis == a.ndim or axis == -1:
+                same(gather.masked_fill(a, mask, np.zeros(1, dtype)), np.where(mask, np.zeros(1, dtype), a), what)
+    a, mask = data_of("f", (7, 6, 5)), RANDOM.random((7, 6)) < 0.4
+    before, values = a.copy(), data_of("f", (mask.sum(), 5))
+    reference = a.copy()
+    reference[mask] = values
+    for source, where in itertools.product(strided(a), strided(mask)):
+        same(gather.select(source, where), a[mask], "strides")
+        same(gather.masked_fill(source, where[..., None], 9), np.where(mask[..., None], np.float32(9), a), "strides")
+        for out in filter(is_whole, strided(np.zeros_like(values))):
+            assert gather.select(source, where, out=out, threads=2) is out
+            same(np.ascontiguousarray(out), a[mask], "out")
+    for target, where, value in itertools.product(filter(is_whole, strided(a)), strided(mask), strided(values)):
+        target[...] = before
+        gather.put_mask(target, where, value)
+        same(np.ascontiguousarray(target), reference, "strides of put_mask")
+    a[...] = before
+    odd = np.array([2, 0, 255], np.uint8).view(bool)
+    same(gather.select(np.arange(3), odd), np.array([0, 2]), "bytes of bool")
+    same(gather.select(np.arange(3), [True, False, True]), np.array([0, 2]), "list")
+    same(gather.select(a[:0], np.zeros((0, 6), bool)), a[:0, 0], "empty")
+    fails(ValueError, "the mask has shape [6]; data has [7]", gather.select, a, mask[0])
+    fails(ValueError, "rank 0", gather.select, a, np.array(True))
+    fails(ValueError, "axis 3 is out of range", gather.select, a, mask, 3)
+    fails(ValueError, "the output has shape [1, 5]", gather.select, a, mask, out=np.zeros((1, 5), np.float32))
+    fails(ValueError, "out: the array may share memory", gather.select, a, mask, out=a[0])
+    fails(ValueError, "mask: shape [6]; allowed is", gather.put_mask, a, mask[0], 1)
+    fails(ValueError, "mask: shape []; allowed is", gather.put_mask, a, np.array(True), 1)
+    fails(ValueError, "mask: shape [7, 6] cannot be broadcast to [7, 6, 5]", gather.masked_fill, a, mask, 1)
+    fails(ValueError, "values: shape [3] cannot be broadcast to", gather.put_mask, a, mask, [1, 2, 3])
+    fails(ValueError, "value: 2 values; allowed is 1", gather.masked_fill, a, mask[..., None], [1, 2])
+    for call, arguments in ((gather.select, ()), (gather.put_mask, (1,)), (gather.masked_fill, (1,))):
+        fails(TypeError, "mask: elements of uint8; allowed is bool", call, a, mask.astype("B"), *arguments)
+        fails(TypeError, "mask: elements of object", call, a, None, *arguments)
+        fails(TypeError, "elements of object", call, a.astype(object), mask, *arguments)
+    same(a, before, "unchanged")
+
+
 def errors():
     """Kinds and texts; arrays that are changed in place are unchanged after an error."""
     a, i = data_of("f", (5, 7)), np.array([1, 4])
@@ -302,6 +358,7 @@ CHECKS = (
     alongs,
     puts,
     add_ats,
+    masks,
     errors,
     errors_of_types,
     errors_of_memory,

@@ -186,15 +186,23 @@ impl<'py> Output<'py> {
 
     /// The elements in row-major order along one dimension.
     pub(crate) fn flat(self, name: &str) -> PyResult<Self> {
-        if self.layout.rank() == 1 {
-            return Ok(self);
-        }
-        if !self.layout.is_contiguous() {
+        if self.layout.rank() != 1 && !self.layout.is_contiguous() {
             return Err(PyValueError::new_err(format!(
                 "{name}: an array of several dimensions must be row-major here"
             )));
         }
-        Ok(Output { layout: Layout::contiguous(&[self.layout.len()]).map_err(python)?, ..self })
+        let len = self.layout.len();
+        self.row_major(&[len])
+    }
+
+    /// The elements of a row-major array by another shape; any array by its own shape.
+    pub(crate) fn row_major(self, shape: &[usize]) -> PyResult<Self> {
+        if self.layout.shape() == shape {
+            return Ok(self);
+        }
+        let layout = Layout::contiguous(shape).map_err(python)?;
+        assert!(self.layout.is_contiguous() && self.layout.len() == layout.len(), "the array is row-major");
+        Ok(Output { layout, ..self })
     }
 
     /// Shape and strides in elements.

@@ -7,7 +7,12 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::Array;
-use crate::array::Input;
+use crate::array::{Input, dtype_of};
+
+/// An array, or anything that NumPy makes an array of.
+pub(crate) fn array<'py>(argument: &Bound<'py, PyAny>) -> PyResult<Array<'py>> {
+    argument.cast::<PyUntypedArray>().map_or_else(|_| asarray(argument, None), |array| Ok(array.clone()))
+}
 
 /// Indices: an array, or anything that NumPy makes an array of integers of.
 pub(crate) fn indices<'py>(argument: &Bound<'py, PyAny>) -> PyResult<Input<'py>> {
@@ -25,6 +30,7 @@ pub(crate) fn indices<'py>(argument: &Bound<'py, PyAny>) -> PyResult<Input<'py>>
 /// Values that are written to `a`: an array of its type, or anything that NumPy makes such an array of, unless a float
 /// would become an integer, or a complex number a float.
 pub(crate) fn values<'py>(name: &str, argument: &Bound<'py, PyAny>, a: &Array<'py>) -> PyResult<Input<'py>> {
+    dtype_of("a", a)?;
     let wanted = a.dtype();
     let refused = |own: Bound<'py, PyArrayDescr>| {
         Err(PyTypeError::new_err(format!("{name}: elements of {own}, where the array has {wanted}")))
@@ -35,7 +41,9 @@ pub(crate) fn values<'py>(name: &str, argument: &Bound<'py, PyAny>, a: &Array<'p
     let array = asarray(argument, None)?;
     let own = array.dtype();
     match (order(&own), order(&wanted)) {
-        (Some(one), Some(other)) if one <= other || array.is_empty() => Input::new(name, &asarray(argument, Some(&wanted))?),
+        (Some(one), Some(other)) if one <= other || array.is_empty() => {
+            Input::new(name, &asarray(argument, Some(&wanted))?)
+        }
         _ => refused(own),
     }
 }
@@ -54,6 +62,14 @@ fn asarray<'py>(argument: &Bound<'py, PyAny>, dtype: Option<&Bound<'py, PyArrayD
     }
     let numpy = py.import(intern!(py, "numpy"))?;
     Ok(numpy.call_method(intern!(py, "asarray"), (argument,), Some(&keywords))?.cast_into::<PyUntypedArray>()?)
+}
+
+/// `numpy.argwhere`: the coordinates of the trues of a mask.
+pub(crate) fn positions<'py>(mask: &Array<'py>) -> PyResult<Array<'py>> {
+    let numpy = mask.py().import(intern!(mask.py(), "numpy"))?;
+    let coordinates = numpy.call_method1(intern!(mask.py(), "argwhere"), (mask,))?.cast_into::<PyUntypedArray>()?;
+    // It is transposed in memory, and tuples are read one by one.
+    Ok(coordinates.call_method0("copy")?.cast_into::<PyUntypedArray>()?)
 }
 
 /// `numpy.stack` of arrays that are broadcast to one shape, along a new last dimension.

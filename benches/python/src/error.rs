@@ -10,9 +10,10 @@ pub(crate) fn python(error: Error) -> PyErr {
     let text = error.to_string();
     match error {
         Error::IndexOutOfRange { .. } => PyIndexError::new_err(text),
-        Error::NotAnIndexType { .. } | Error::DTypeMismatch { .. } | Error::ReductionUnavailable { .. } => {
-            PyTypeError::new_err(text)
-        }
+        Error::NotAnIndexType { .. }
+        | Error::NotAMask { .. }
+        | Error::DTypeMismatch { .. }
+        | Error::ReductionUnavailable { .. } => PyTypeError::new_err(text),
         Error::AllocationFailed { .. } => PyMemoryError::new_err(text),
         _ => PyValueError::new_err(text),
     }

@@ -9,6 +9,7 @@ mod bag;
 mod convert;
 mod error;
 mod gathers;
+mod mask;
 mod operator;
 mod policy;
 mod put;
@@ -39,6 +40,8 @@ mod module {
     use super::bag::embedding_bag;
     #[pymodule_export]
     use super::gathers::{gather_elements, gather_fn, gather_nd};
+    #[pymodule_export]
+    use super::mask::{masked_fill, put_mask, select};
     #[pymodule_export]
     use super::put::{add_at, put, put_along_axis};
     #[pymodule_export]

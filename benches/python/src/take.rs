@@ -54,7 +54,10 @@ pub(crate) fn take<'py>(
 ///     array([[10, 20, 30],
 ///            [ 4,  5,  6]])
 #[pyfunction]
-#[pyo3(signature = (a, indices, axis=-1, *, out=None, threads=None))]
+#[pyo3(
+    signature = (a, indices, axis=-1, *, out=None, threads=None),
+    text_signature = "(a, indices, axis=-1, *, out=None, threads=None)"
+)]
 pub(crate) fn take_along_axis<'py>(
     a: &Array<'py>,
     indices: &Bound<'py, PyAny>,

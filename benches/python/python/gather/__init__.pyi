@@ -11,6 +11,7 @@ __version__: str
 _T = TypeVar("_T", bound=np.generic)
 _Indices = NDArray[np.integer[Any]]
 _IndicesLike = _Indices | Sequence[Any] | int | np.integer[Any]
+_Mask = NDArray[np.bool_] | Sequence[Any]
 _Mode = Literal["raise", "wrap", "clip"]
 _Reduction = Literal["none", "add", "sub", "mul", "min", "max", "mean"]
 _Negative = Literal["from_end", "reject"]
@@ -48,6 +49,11 @@ def add_at(
     *,
     threads: int | None = None,
 ) -> None: ...
+def select(
+    a: NDArray[_T], mask: _Mask, axis: int = 0, *, out: NDArray[_T] | None = None, threads: int | None = None
+) -> NDArray[_T]: ...
+def put_mask(a: NDArray[Any], mask: _Mask, values: ArrayLike, *, threads: int | None = None) -> None: ...
+def masked_fill(a: NDArray[_T], mask: _Mask, value: ArrayLike, *, threads: int | None = None) -> NDArray[_T]: ...
 def gather(
     data: NDArray[_T],
     indices: _Indices,
