@@ -10,6 +10,14 @@ from checking import DTYPES, INDEX_DTYPES, RANDOM, data_of, fails, is_whole, sam
 
 MODES = ("raise", "wrap", "clip")
 NUMBERS = DTYPES.replace("?", "")
+MASKS = (
+    ((70,), 0, (70,)),
+    ((9, 8, 3), 0, (9, 8)),
+    ((9, 8, 3), 1, (8,)),
+    ((9, 8, 3), -1, (3,)),
+    ((9, 8, 3), 0, (9, 8, 3)),
+    ((4, 70, 2), 1, (70, 2)),
+)
 ALONG = ((0, (2, 5, 6)), (1, (4, 9, 6)), (-1, (4, 5, 1)), (0, (3, 1, 1)), (1, (1, 2, 6)), (2, (1, 1, 3)))
 
 
@@ -179,8 +187,7 @@ def add_ats():
 def masks():
     """select, put_mask and masked_fill: types, dimensions of the mask, counts of trues, strides, broadcasting."""
     for dtype, share in itertools.product(DTYPES, (0.0, 0.1, 0.5, 0.9, 1.0)):
-        for shape, axis, size in (((70,), 0, (70,)), ((9, 8, 3), 0, (9, 8)), ((9, 8, 3), 1, (8,)), ((9, 8, 3), -1, (3,)),
-                                  ((9, 8, 3), 0, (9, 8, 3)), ((4, 70, 2), 1, (70, 2))):
+        for shape, axis, size in MASKS:
             a, mask = data_of(dtype, shape), RANDOM.random(size) < share
             expected = a[(slice(None),) * (axis % a.ndim) + (mask,)]
             what = ("select", dtype, share, shape, axis)

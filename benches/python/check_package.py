@@ -72,6 +72,9 @@ def examples():
         example = parser.get_doctest(inspect.getdoc(function), {}, name, None, None)
         assert example.examples, f"{name} has no example"
         same_text(runner.run(example).failed, 0, name)
+    readme = pathlib.Path(__file__).with_name("README.md")
+    example = parser.get_doctest(readme.read_text(), {}, readme.name, None, None)
+    same_text((len(example.examples) > 10, runner.run(example).failed), (True, 0), readme.name)
 
 
 def metadata():
