@@ -21,10 +21,14 @@ def functions():
             yield name, public
 
 
+def tree():
+    """The stub."""
+    return ast.parse((pathlib.Path(gather.__file__).parent / "__init__.pyi").read_text()).body
+
+
 def stub():
     """The stub's functions by their names, and its classes' methods."""
-    tree = ast.parse((pathlib.Path(gather.__file__).parent / "__init__.pyi").read_text())
-    for node in tree.body:
+    for node in tree():
         if isinstance(node, ast.FunctionDef):
             yield node.name, node
         elif isinstance(node, ast.ClassDef):
@@ -54,6 +58,8 @@ def stubs():
     """Every function is in the stub with its parameters and their defaults, and the stub has no others."""
     declarations, public = dict(stub()), dict(functions())
     same_text(sorted(declarations), sorted(public), "names in the stub")
+    exported = next(node for node in tree() if ast.unparse(node).startswith("__all__ ="))
+    same_text(ast.literal_eval(exported.value), sorted(gather.__all__), "__all__")
     for name, function in public.items():
         if not callable(function):  # an attribute
             continue

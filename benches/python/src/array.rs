@@ -35,12 +35,14 @@ impl<'py> Input<'py> {
     }
 
     /// Indices: integers, and no bool, which is a mask to NumPy.
+    #[inline(always)]
     pub(crate) fn indices(array: &Bound<'py, PyUntypedArray>) -> PyResult<Self> {
         let indices = Self::new("indices", array)?;
         if is_bool(array) { Err(python(Error::NotAnIndexType { dtype: bool::DTYPE })) } else { Ok(indices) }
     }
 
     /// An array by its name in messages.
+    #[inline(always)]
     pub(crate) fn new(name: &str, array: &Bound<'py, PyUntypedArray>) -> PyResult<Self> {
         let dtype = dtype_of(name, array)?;
         if let Some(layout) = layout_of(array, dtype)? {
@@ -57,6 +59,7 @@ impl<'py> Input<'py> {
 
     /// The elements in row-major order along one dimension. They are copied unless the array is row-major, or has one
     /// dimension.
+    #[inline(always)]
     pub(crate) fn flat(self) -> PyResult<Self> {
         if self.layout.rank() == 1 {
             return Ok(self);
@@ -103,6 +106,7 @@ impl<'py> Input<'py> {
     }
 
     /// The elements.
+    #[inline(always)]
     pub(crate) fn view(&self) -> DynView<'_> {
         let origin = fields(&self.array).data.cast_const().cast::<u8>();
         // SAFETY: an array's memory holds the elements at all coordinates of its shape and strides, which are those of
@@ -140,6 +144,7 @@ impl<'py> Output<'py> {
     }
 
     /// A fresh array of the type of `like`. NumPy allocates it with its own allocator, as it does for every array.
+    #[inline(always)]
     fn fresh(like: &Input<'py>, shape: &[usize]) -> PyResult<Self> {
         let py = like.array.py();
         let layout = Layout::contiguous(shape).map_err(python)?;
@@ -216,6 +221,7 @@ impl<'py> Output<'py> {
     }
 
     /// The elements.
+    #[inline(always)]
     pub(crate) fn view(&mut self) -> DynViewMut<'_> {
         let origin = fields(&self.array).data.cast::<u8>();
         // SAFETY: as for inputs; the array is writeable, `new` has checked that no two coordinates share an element
@@ -244,6 +250,7 @@ fn dangling(origin: *mut u8) -> *mut u8 {
 
 /// The data type of an array's elements. It is found by NumPy's number of the type: bytes are those of the type if they
 /// have the order of this machine.
+#[inline(always)]
 pub(crate) fn dtype_of(name: &str, array: &Bound<'_, PyUntypedArray>) -> PyResult<DType> {
     const LONG: DType = c_long::DTYPE;
     const ULONG: DType = c_ulong::DTYPE;
@@ -273,6 +280,7 @@ pub(crate) fn dtype_of(name: &str, array: &Bound<'_, PyUntypedArray>) -> PyResul
 }
 
 /// Shape and strides in elements; `None` where a stride is no whole number of them.
+#[inline(always)]
 fn layout_of(array: &Bound<'_, PyUntypedArray>, dtype: DType) -> PyResult<Option<Layout>> {
     if array.is_c_contiguous() {
         return Layout::contiguous(array.shape()).map(Some).map_err(python);

@@ -35,6 +35,7 @@ impl<'py> Inputs<'py> {
     }
 
     /// The elements.
+    #[inline(always)]
     pub(crate) fn views(&self) -> Views<'_> {
         let (indices, updates) = (self.indices.as_ref().map(Input::view), self.updates.as_ref().map(Input::view));
         Views { data: self.data.view(), indices, updates }

@@ -6,6 +6,30 @@ from typing import Any, Literal, TypeVar, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+__all__ = [
+    "Plan",
+    "__version__",
+    "add_at",
+    "batch_to_space",
+    "depth_to_space",
+    "embedding_bag",
+    "gather",
+    "gather_elements",
+    "gather_nd",
+    "index_add",
+    "masked_fill",
+    "plan",
+    "put",
+    "put_along_axis",
+    "put_mask",
+    "scatter_elements",
+    "scatter_nd",
+    "select",
+    "space_to_batch",
+    "space_to_depth",
+    "take",
+    "take_along_axis",
+]
 __version__: str
 
 _T = TypeVar("_T", bound=np.generic)
