@@ -248,8 +248,8 @@ fn dangling(origin: *mut u8) -> *mut u8 {
     if origin.is_null() { std::ptr::NonNull::dangling().as_ptr() } else { origin }
 }
 
-/// The data type of an array's elements. It is found by NumPy's number of the type: bytes are those of the type if they
-/// have the order of this machine.
+/// The data type of an array's elements. NumPy's number of the type names it; bytes in the order of another machine are
+/// refused.
 #[inline(always)]
 pub(crate) fn dtype_of(name: &str, array: &Bound<'_, PyUntypedArray>) -> PyResult<DType> {
     const LONG: DType = c_long::DTYPE;

@@ -4,7 +4,7 @@ use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMet
 use pyo3::exceptions::PyTypeError;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyTuple};
 
 use crate::Array;
 use crate::array::{Input, dtype_of};
@@ -73,9 +73,9 @@ pub(crate) fn positions<'py>(mask: &Array<'py>) -> PyResult<Array<'py>> {
 }
 
 /// `numpy.stack` of arrays that are broadcast to one shape, along a new last dimension.
-pub(crate) fn stacked<'py>(arrays: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn stacked<'py>(arrays: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, PyAny>> {
     let py = arrays.py();
     let numpy = py.import(intern!(py, "numpy"))?;
-    let arrays = numpy.call_method1(intern!(py, "broadcast_arrays"), arrays.cast::<pyo3::types::PyTuple>()?)?;
+    let arrays = numpy.call_method1(intern!(py, "broadcast_arrays"), arrays)?;
     numpy.call_method1(intern!(py, "stack"), (arrays, -1))
 }

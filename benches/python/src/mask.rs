@@ -12,7 +12,7 @@ use crate::{Array, convert, policy, put, take};
 
 /// The elements or rows of `a` where a mask is true: `a[mask]`, or `a[:, mask]` along axis 1.
 ///
-/// `mask` is an array of bool, or a list, whose shape is that of the dimensions of `a` from the axis on.
+/// `mask` is an array of bool, or a list. It has the shape of dimensions of `a` from the axis on.
 ///
 ///     >>> import gather, numpy
 ///     >>> a = numpy.array([[1, 2], [3, 4], [5, 6]])
@@ -67,7 +67,7 @@ pub(crate) fn put_mask<'py>(
     let output = Output::in_place("a", a, [&input, &values].into_iter())?;
     let (own, given) = (output.layout().shape(), input.layout().shape());
     if given.is_empty() || !own.starts_with(given) {
-        let text = format!("mask: shape {given:?}; allowed is that of the first dimensions of the array, {own:?}");
+        let text = format!("mask: shape {given:?}; allowed are the first dimensions of the array, {own:?}");
         return Err(PyValueError::new_err(text));
     }
     let (mask, rest) = (packed(py, &input)?, &own[given.len()..]);

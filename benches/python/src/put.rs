@@ -1,6 +1,8 @@
 //! The scatters by NumPy's names, which change an array in place.
 
-use gather_core::{Gather, GatherElements, GatherNd, ScatterAttributes, ScatterOperator};
+use gather_core::{
+    Gather, GatherElements, GatherNd, GatherOperator, IndexAttributes, ScatterAttributes, ScatterOperator,
+};
 use numpy::PyUntypedArrayMethods;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -14,8 +16,8 @@ use crate::{Array, convert, gathers, take};
 /// Writes values to the elements of `a`, which count as flattened, as `numpy.put` does: `a.flat[ind] = v`.
 ///
 /// `a` is row-major, or has one dimension. `v` has one value for each index, or one value for all; another number is a
-/// ValueError, where NumPy repeats or cuts the values. Of equal indices the last one wins. The modes are those of
-/// `take`. On an error `a` is unchanged.
+/// ValueError, where NumPy repeats or cuts the values. Of equal indices the last one wins. `take` has the same modes.
+/// On an error `a` is unchanged.
 ///
 ///     >>> import gather, numpy
 ///     >>> a = numpy.zeros((2, 3), int)
@@ -44,8 +46,8 @@ pub(crate) fn put<'py>(
 
 /// Writes values at an index for each value, as `numpy.put_along_axis` does.
 ///
-/// `indices` has the rank of `a`; dimensions off the axis are those of `a`, or 1, which is broadcast. `values` are
-/// broadcast to indices. Without an axis, `a` counts as flattened, and is row-major. Of equal indices the last one
+/// `indices` has the rank of `a`; a dimension off the axis has the size of `a`, or 1, which is broadcast. `values`
+/// are broadcast to indices. Without an axis, `a` counts as flattened, and is row-major. Of equal indices the last one
 /// wins. On an error `a` is unchanged.
 ///
 ///     >>> import gather, numpy
@@ -106,18 +108,22 @@ pub(crate) fn add_at<'py>(
     }
     let settings = gathers::Settings::of_mode("raise", threads)?;
     let values = convert::values("b", b, a)?;
-    if indices.is_instance_of::<PyTuple>() {
-        let op = settings.on(GatherNd::new());
-        let indices = convert::indices(&convert::stacked(indices)?)?;
-        let shape = op.output_shape(a.shape(), indices.layout().shape()).map_err(python)?;
-        let values = values.broadcast("b", &shape)?;
-        return change(&op.adjoint(), Output::in_place("a", a, [&indices, &values].into_iter())?, &indices, &values);
+    if let Ok(arrays) = indices.cast::<PyTuple>() {
+        return add(settings.on(GatherNd::new()), a, &convert::indices(&convert::stacked(arrays)?)?, values);
     }
-    let op = settings.on(Gather::new(0));
-    let indices = convert::indices(indices)?;
+    add(settings.on(Gather::new(0)), a, &convert::indices(indices)?, values)
+}
+
+/// Adds values that are broadcast to the result of a gather.
+fn add<A: IndexAttributes + Clone + Sync>(
+    op: GatherOperator<A>,
+    a: &Array<'_>,
+    indices: &Input<'_>,
+    values: Input<'_>,
+) -> PyResult<()> {
     let shape = op.output_shape(a.shape(), indices.layout().shape()).map_err(python)?;
     let values = values.broadcast("b", &shape)?;
-    change(&op.adjoint(), Output::in_place("a", a, [&indices, &values].into_iter())?, &indices, &values)
+    change(&op.adjoint(), Output::in_place("a", a, [indices, &values].into_iter())?, indices, &values)
 }
 
 /// Runs a scatter in place, without the interpreter.

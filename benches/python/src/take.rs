@@ -86,7 +86,8 @@ pub(crate) fn axis_of(axis: i64, rank: usize) -> Option<usize> {
     usize::try_from(axis).ok().filter(|&axis| axis < rank)
 }
 
-/// The shape of which data and indices are repeated: the greater of their dimensions. That of the axis means nothing.
+/// The shape to which data and indices are broadcast: the greater of two dimensions. The size of the axis has no
+/// meaning.
 pub(crate) fn along(data: &[usize], indices: &[usize], axis: i64) -> PyResult<Vec<usize>> {
     if data.len() != indices.len() {
         let text = format!("indices: shape {indices:?}; the array has shape {data:?}, and the ranks must be equal");
