@@ -51,9 +51,10 @@ impl<'py> Input<'py> {
         Self::copied(array, dtype, array.shape())
     }
 
-    /// A row-major copy of an array, with a shape of its elements.
+    /// A row-major copy of an array, with a shape of all its elements.
     fn copied(array: &Bound<'py, PyUntypedArray>, dtype: DType, shape: &[usize]) -> PyResult<Self> {
         let layout = Layout::contiguous(shape).map_err(python)?;
+        assert_eq!(layout.len(), array.len(), "the layout has the elements of the array");
         Ok(Input { array: array.call_method0("copy")?.cast_into::<PyUntypedArray>()?, dtype, layout })
     }
 
@@ -109,9 +110,10 @@ impl<'py> Input<'py> {
     #[inline(always)]
     pub(crate) fn view(&self) -> DynView<'_> {
         let origin = fields(&self.array).data.cast_const().cast::<u8>();
-        // SAFETY: an array's memory holds the elements at all coordinates of its shape and strides, which are those of
-        // the layout, for as long as `self` holds the array; nobody writes to it, see `Input`. Any bits are a value
-        // of the types that `dtype_of` gives. `dangling` keeps null away.
+        // SAFETY: an array's memory holds the elements at all coordinates of its shape and strides, for as long as
+        // `self` holds the array. The layout has this shape and these strides, or reaches the same elements: in one
+        // dimension if they are row-major, or again and again by strides of 0. Nobody writes to it, see `Input`. Any
+        // bits are a value of the types that `dtype_of` gives. `dangling` keeps null away.
         unsafe { DynView::from_raw_parts(self.dtype, dangling(origin.cast_mut()), self.layout.clone()) }
     }
 }
@@ -224,8 +226,9 @@ impl<'py> Output<'py> {
     #[inline(always)]
     pub(crate) fn view(&mut self) -> DynViewMut<'_> {
         let origin = fields(&self.array).data.cast::<u8>();
-        // SAFETY: as for inputs; the array is writeable, `new` has checked that no two coordinates share an element
-        // and that no input shares memory with it, and nobody else uses it meanwhile, see `Input`.
+        // SAFETY: as for inputs, without strides of 0. The array is fresh, or `in_place` has checked that it is
+        // writeable, that no two coordinates share an element, and that no input shares memory with it. Nobody else
+        // uses it meanwhile, see `Input`.
         unsafe { DynViewMut::from_raw_parts(self.dtype, dangling(origin), self.layout.clone()) }
     }
 }
