@@ -189,7 +189,6 @@ INVERSES = (
 )
 
 
-
 def _large(mib):
     """Gathers at random from a table of a size. With many engines at once, the largest take tens of gigabytes."""
     numbers = mib << 18
@@ -207,4 +206,10 @@ CLIPPED = (
     _clip("rows64B_64Kx16_256K", (1 << 16, 16), (1 << 18,)),
 )
 
-TABLES = {"gathers": WORKLOADS, "clipped": CLIPPED, "inverses": INVERSES, "large": (*_large(64), *_large(512), *_large(2048))}
+TABLES = {
+    "gathers": WORKLOADS,
+    "clipped": CLIPPED,
+    "inverses": INVERSES,
+    "all": (*WORKLOADS, *INVERSES),
+    "large": (*_large(64), *_large(512), *_large(2048)),
+}

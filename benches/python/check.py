@@ -1,60 +1,15 @@
 #!/usr/bin/env python
 """Checks the module against NumPy: `python benches/python/check.py`. Exits with 1 where anything differs."""
 
-import sys
 import threading
 import time
 
 import numpy as np
 
+import check_numpy
+import check_package
 import gather
-
-DTYPES = "?bhiqBHIQefdFD"
-INDEX_DTYPES = "bhiqBHIQ"
-RANDOM = np.random.default_rng(1)
-checks = 0
-
-
-def same(got, expected, what):
-    """Types, shapes and bits are equal."""
-    global checks
-    checks += 1
-    assert got.dtype == expected.dtype and got.shape == expected.shape, (what, got.dtype, got.shape, expected.shape)
-    assert got.tobytes() == expected.tobytes(), what
-
-
-def fails(kind, text, call, *arguments, **keywords):
-    """The call raises an error of a kind, whose message has a text."""
-    global checks
-    checks += 1
-    try:
-        call(*arguments, **keywords)
-    except kind as error:
-        assert type(error) is kind and text in str(error), (type(error), str(error))
-    else:
-        raise AssertionError(f"no {kind.__name__}: {text}")
-
-
-def data_of(dtype, shape):
-    """Ordinary numbers."""
-    return (RANDOM.integers(0, 100, shape) % (2 if dtype == "?" else 100)).astype(dtype)
-
-
-def strided(array):
-    """Views of the same values: as it is, transposed in memory, backwards in memory, every third, and not aligned."""
-    yield array
-    yield np.asfortranarray(array)
-    yield np.ascontiguousarray(array[::-1])[::-1]
-    spread = np.zeros((*array.shape[:-1], array.shape[-1] * 3), array.dtype)
-    spread[..., ::3] = array
-    yield spread[..., ::3]
-    raw = np.zeros(array.nbytes + 1, np.uint8)
-    odd = raw[1:].view(array.dtype).reshape(array.shape)
-    odd[...] = array
-    yield odd
-    fields = np.zeros(array.shape, [("tag", np.uint8), ("value", array.dtype)])
-    fields["value"] = array
-    yield fields["value"]
+from checking import DTYPES, INDEX_DTYPES, RANDOM, data_of, fails, is_whole, passed, same, same_text, strided
 
 
 def every_operator(data, indices):
@@ -87,11 +42,6 @@ def operators():
                     if out.strides[-1] % out.itemsize == 0 and out.dtype == expected.dtype and is_whole(out):
                         result = gather_into(name, source, index, rest, keywords, out)
                         same(np.ascontiguousarray(result), expected, (name, out.strides))
-
-
-def is_whole(array):
-    """Strides are whole elements."""
-    return all(stride % array.itemsize == 0 for stride in array.strides)
 
 
 def gather_into(name, source, index, rest, keywords, out):
@@ -214,7 +164,7 @@ def scatters():
     fails(IndexError, "index 7", gather.scatter_elements, line, far, new)
     fails(ValueError, "updates", gather.scatter_nd, line, far[:, None], new[:3])
     fails(ValueError, "updates are missing", gather.plan("index_add", line, far, new).run, line, far)
-    fails(ValueError, "bool are not reduced", gather.index_add, line > 0, far, new > 0)
+    fails(TypeError, "bool are not reduced", gather.index_add, line > 0, far, new > 0)
     fails(ValueError, "reduction 'xor'", gather.scatter_elements, line, far, new, reduction="xor")
     fails(ValueError, "may share memory", gather.scatter_elements, line, np.arange(4), new, out=line)
 
@@ -250,7 +200,7 @@ def plans():
         same(out, data[indices], "plan")
     same(plan.run(data, indices), data[indices], "plan")
     fails(ValueError, "", plan.run, data[:40], indices)
-    fails(ValueError, "", plan.run, data.astype("d"), indices)
+    fails(TypeError, "f32, got f64", plan.run, data.astype("d"), indices)
     fails(ValueError, "indices are missing", plan.run, data)
     fails(ValueError, "operator 'scan'", gather.plan, "scan", data, indices)
 
@@ -260,17 +210,17 @@ def refusals():
     data, indices = data_of("f", (5, 7)), np.array([1, 5])
     fails(IndexError, "gather: index 5", gather.gather, data, indices)
     fails(ValueError, "gather: axis 2 is out of range", gather.gather, data, indices, 2)
-    fails(ValueError, "", gather.gather, data, indices.astype(float))
-    fails(ValueError, "data: elements of >f4", gather.gather, data.astype(">f4"), indices)
-    fails(ValueError, "data: elements of object", gather.gather, data.astype(object), indices)
+    fails(TypeError, "f64 cannot index", gather.gather, data, indices.astype(float))
+    fails(TypeError, "data: elements of >f4", gather.gather, data.astype(">f4"), indices)
+    fails(TypeError, "data: elements of object", gather.gather, data.astype(object), indices)
     fails(ValueError, "out_of_bounds 'skip'", gather.gather, data, indices, out_of_bounds="skip")
     fails(ValueError, "threads 0", gather.gather, data, indices, threads=0)
     fails(TypeError, "", gather.gather, [1, 2], indices)
     good = np.array([1, 4])
     fails(ValueError, "", gather.gather, data, good, out=np.zeros((3, 7), np.float32))
-    fails(ValueError, "out: elements of float64", gather.gather, data, good, out=np.zeros((2, 7), np.float64))
-    fails(ValueError, "out: elements of bool", gather.gather, data.astype("B"), good, out=np.zeros((2, 7), bool))
-    fails(ValueError, "bool", gather.gather, data, good.astype(bool))
+    fails(TypeError, "out: elements of float64", gather.gather, data, good, out=np.zeros((2, 7), np.float64))
+    fails(TypeError, "out: elements of bool", gather.gather, data.astype("B"), good, out=np.zeros((2, 7), bool))
+    fails(TypeError, "bool", gather.gather, data, good.astype(bool))
     fails(ValueError, "may share memory", gather.gather, data, good, out=data[:2])
     frozen = np.zeros((2, 7), np.float32)
     frozen.flags.writeable = False
@@ -290,21 +240,24 @@ def bytes_are_moved():
 
 def the_interpreter_is_let_go():
     """This thread runs while another one is in the middle of a call."""
-    data, indices = np.zeros((1 << 22, 4), np.float32), RANDOM.integers(0, 1 << 22, 1 << 23)
-    call, ticks = [], []
+    data, indices = np.zeros((1 << 22, 4), np.float32), RANDOM.integers(0, 1 << 22, 1 << 22)
+    values, mask = np.ones((1 << 22, 4), np.float32), RANDOM.random((1 << 22, 4)) < 0.5
+    for name, *arguments in (("gather", indices), ("take", indices, 0), ("add_at", indices, values), ("select", mask)):
+        call, ticks = [], []
 
-    def work():
-        call.append(time.perf_counter())
-        gather.gather(data, indices, threads=1)
-        call.append(time.perf_counter())
+        def work():
+            call.append(time.perf_counter())
+            getattr(gather, name)(data, *arguments, threads=1)
+            call.append(time.perf_counter())
 
-    thread = threading.Thread(target=work)
-    thread.start()
-    while thread.is_alive():
-        ticks.append(time.perf_counter())
-    thread.join()
-    quarter = (call[1] - call[0]) / 4
-    assert any(call[0] + quarter < tick < call[1] - quarter for tick in ticks), "the interpreter was held"
+        thread = threading.Thread(target=work)
+        thread.start()
+        while thread.is_alive():
+            ticks.append(time.perf_counter())
+        thread.join()
+        quarter = (call[1] - call[0]) / 4
+        held = not any(call[0] + quarter < tick < call[1] - quarter for tick in ticks)
+        same_text(held, False, f"{name} holds the interpreter")
 
 
 CHECKS = (
@@ -317,13 +270,15 @@ CHECKS = (
     refusals,
     bytes_are_moved,
     the_interpreter_is_let_go,
+    *check_numpy.CHECKS,
+    *check_package.CHECKS,
 )
 
 
 def main():
     for check in CHECKS:
         check()
-    print(f"{checks} passed")
+    print(f"{passed()} passed")
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ mod expected_counts;
 mod few_rows;
 mod few_updates;
 mod fills;
+mod front_page;
 mod fuzz;
 mod gate;
 mod gathered;

@@ -10,7 +10,8 @@ use pyo3::prelude::*;
 use crate::array::Input;
 use crate::error::python;
 
-static KERNELS: Registry = Registry::builtin();
+/// Kernels of all types.
+pub(crate) static KERNELS: Registry = Registry::builtin();
 
 /// The arrays that a call reads.
 pub(crate) struct Inputs<'py> {
@@ -29,11 +30,12 @@ impl<'py> Inputs<'py> {
     }
 
     /// Everything that is read.
-    pub(crate) fn all(&self) -> impl Iterator<Item = &Input<'py>> {
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Input<'py>> + Clone {
         std::iter::once(&self.data).chain(&self.indices).chain(&self.updates)
     }
 
     /// The elements.
+    #[inline(always)]
     pub(crate) fn views(&self) -> Views<'_> {
         let (indices, updates) = (self.indices.as_ref().map(Input::view), self.updates.as_ref().map(Input::view));
         Views { data: self.data.view(), indices, updates }

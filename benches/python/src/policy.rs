@@ -35,6 +35,16 @@ pub(crate) fn out_of_bounds(name: &str) -> PyResult<OutOfBounds> {
     named("out_of_bounds", name, &known)
 }
 
+/// What NumPy does with indices out of range. Its `clip` takes negative indices for numbers below the axis.
+pub(crate) fn numpy_mode(name: &str) -> PyResult<(NegativeIndex, OutOfBounds)> {
+    let known = [
+        ("raise", (NegativeIndex::FromEnd, OutOfBounds::Error)),
+        ("wrap", (NegativeIndex::FromEnd, OutOfBounds::Wrap)),
+        ("clip", (NegativeIndex::Reject, OutOfBounds::Clamp)),
+    ];
+    named("mode", name, &known)
+}
+
 /// What a scatter does with indices out of range.
 pub(crate) fn scatter_out_of_bounds(name: &str) -> PyResult<ScatterOutOfBounds> {
     let known = [

@@ -44,6 +44,11 @@ impl Settings {
 }
 
 /// out = data; out[c with c[axis] := indices[c]] (op)= updates[c]
+///
+///     >>> import gather, numpy
+///     >>> counts, ids = numpy.zeros(3, int), numpy.array([2, 0, 2])
+///     >>> gather.scatter_elements(counts, ids, numpy.ones(3, int), reduction="add")
+///     array([1, 0, 2])
 #[pyfunction]
 #[pyo3(signature = (
     data, indices, updates, axis=0, *, reduction="none", include_self=true,
@@ -67,6 +72,11 @@ pub(crate) fn scatter_elements<'py>(
 }
 
 /// out = data; out[b.., indices[b.., j, :].., s..] (op)= updates[b.., j, s..]
+///
+///     >>> import gather, numpy
+///     >>> gather.scatter_nd(numpy.zeros((2, 2), int), numpy.array([[1, 0], [0, 1]]), numpy.array([7, 8]))
+///     array([[0, 8],
+///            [7, 0]])
 #[pyfunction]
 #[pyo3(signature = (
     data, indices, updates, batch_dims=0, *, reduction="none", include_self=true,
@@ -90,6 +100,10 @@ pub(crate) fn scatter_nd<'py>(
 }
 
 /// out = data; out[p.., indices[i..], q..] += updates[p.., i.., q..]
+///
+///     >>> import gather, numpy
+///     >>> gather.index_add(numpy.zeros(3), numpy.array([1, 1]), numpy.array([0.5, 2.0]))
+///     array([0. , 2.5, 0. ])
 #[pyfunction]
 #[pyo3(signature = (
     data, indices, updates, axis=0, *, negative_index="from_end", out_of_bounds="error", out=None, threads=None

@@ -6,6 +6,10 @@ use pyo3::prelude::*;
 use crate::{Array, policy, run};
 
 /// Blocks of the batch into space. `block_shape`, `crops_begin` and `crops_end` have an entry for each dimension.
+///
+///     >>> import gather, numpy
+///     >>> gather.batch_to_space(numpy.array([[1, 3], [2, 4]]), [1, 2], [0, 0], [0, 0])
+///     array([[1, 2, 3, 4]])
 #[pyfunction]
 #[pyo3(signature = (data, block_shape, crops_begin, crops_end, *, out=None, threads=None))]
 pub(crate) fn batch_to_space<'py>(
@@ -21,6 +25,11 @@ pub(crate) fn batch_to_space<'py>(
 }
 
 /// Blocks of space into the batch. `block_shape`, `pads_begin` and `pads_end` have an entry for each dimension.
+///
+///     >>> import gather, numpy
+///     >>> gather.space_to_batch(numpy.array([[1, 2, 3, 4]]), [1, 2], [0, 0], [0, 0])
+///     array([[1, 3],
+///            [2, 4]])
 #[pyfunction]
 #[pyo3(signature = (data, block_shape, pads_begin, pads_end, *, out=None, threads=None))]
 pub(crate) fn space_to_batch<'py>(
@@ -36,6 +45,11 @@ pub(crate) fn space_to_batch<'py>(
 }
 
 /// Blocks of the depth into space.
+///
+///     >>> import gather, numpy
+///     >>> gather.depth_to_space(numpy.arange(4).reshape(1, 4, 1, 1), 2)
+///     array([[[[0, 1],
+///              [2, 3]]]])
 #[pyfunction]
 #[pyo3(signature = (data, block_size, mode="dcr", *, out=None, threads=None))]
 pub(crate) fn depth_to_space<'py>(
@@ -49,6 +63,10 @@ pub(crate) fn depth_to_space<'py>(
 }
 
 /// Blocks of space into the depth.
+///
+///     >>> import gather, numpy
+///     >>> gather.space_to_depth(numpy.arange(4).reshape(1, 1, 2, 2), 2).shape
+///     (1, 4, 1, 1)
 #[pyfunction]
 #[pyo3(signature = (data, block_size, mode="dcr", *, out=None, threads=None))]
 pub(crate) fn space_to_depth<'py>(

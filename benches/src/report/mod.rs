@@ -15,7 +15,6 @@ pub mod format;
 pub mod markdown;
 pub mod model;
 pub mod page;
-pub mod readme;
 pub mod record;
 #[cfg(test)]
 mod samples;
@@ -32,13 +31,12 @@ use model::Report;
 
 /// How to call the program.
 const USAGE: &str = "\
-usage: report [--out DIR] [--engines FILE.json]... [--record DIR] [--readme FILE]
+usage: report [--out DIR] [--engines FILE.json]... [--record DIR]
 Writes what `cargo bench -p gather-benches --bench peers` has measured, and what other benches have left beside it.
   --out DIR      where to write index.html, report.md and the charts (default: target/report)
   --engines FILE engines that benches/native/measure.py has timed with --json, as further peers; several times for
                  several numbers of threads
-  --record DIR   also write comparison.svg and comparison.md there, to be committed
-  --readme FILE  also write the table, with a link to comparison.svg, between the marks in FILE";
+  --record DIR   also write comparison.svg and comparison.md there, to be committed";
 
 /// What the program is asked to do: see [`USAGE`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -46,7 +44,6 @@ struct Options {
     out: PathBuf,
     engines: Vec<PathBuf>,
     record: Option<PathBuf>,
-    readme: Option<PathBuf>,
 }
 
 impl Options {
@@ -58,7 +55,6 @@ impl Options {
                 Arg::Long("out") => options.out = parser.value()?.into(),
                 Arg::Long("engines") => options.engines.push(parser.value()?.into()),
                 Arg::Long("record") => options.record = Some(parser.value()?.into()),
-                Arg::Long("readme") => options.readme = Some(parser.value()?.into()),
                 Arg::Short('h') | Arg::Long("help") => return Ok(None),
                 other => return Err(other.unexpected()),
             }
@@ -100,13 +96,6 @@ fn write(report: &Report, options: &Options) -> Result<Vec<String>, String> {
         files.push((folder.join("comparison.md"), markdown));
     }
     files.extend(charts.first().map(|chart| (comparison.clone(), file(report, chart))));
-    if let Some(readme) = &options.readme {
-        let at = |error: String| format!("{}: {error}", readme.display());
-        let text = fs::read_to_string(readme).map_err(|error| at(error.to_string()))?;
-        // As seen from the file's folder, where it lies below that.
-        let chart = readme.parent().and_then(|folder| comparison.strip_prefix(folder).ok()).unwrap_or(&comparison);
-        files.push((readme.clone(), readme::replaced(&text, report, &chart.display().to_string()).map_err(at)?));
-    }
     for (path, text) in &files {
         let folder = path.parent().map_or(Ok(()), fs::create_dir_all);
         folder.and_then(|()| fs::write(path, text)).map_err(|error| format!("{}: {error}", path.display()))?;
@@ -128,9 +117,9 @@ mod tests {
     #[test]
     fn options_are_read() {
         let parse = |arguments: &[&str]| Options::parse(lexopt::Parser::from_args(arguments)).map_err(|_| ());
-        let arguments = ["--engines", "1.json", "--out", "x", "--engines=2.json", "--record", "z", "--readme=r"];
+        let arguments = ["--engines", "1.json", "--out", "x", "--engines=2.json", "--record", "z"];
         let engines = vec!["1.json".into(), "2.json".into()];
-        let expected = Options { out: "x".into(), engines, record: Some("z".into()), readme: Some("r".into()) };
+        let expected = Options { out: "x".into(), engines, record: Some("z".into()) };
         assert_eq!(parse(&arguments), Ok(Some(expected)));
         assert_eq!(parse(&["--help"]), Ok(None));
         for wrong in [&["--out"][..], &["--fast"], &["small"]] {

@@ -213,18 +213,7 @@ impl Report {
     /// compared that make fresh outputs, too.
     #[must_use]
     pub fn best(&self, workload: &str, ours: &str, threads: usize) -> Option<Beside<'_>> {
-        self.best_of(workload, ours, threads, |_| true)
-    }
-
-    /// As [`Report::best`], among some peers.
-    pub fn best_of(
-        &self,
-        workload: &str,
-        ours: &str,
-        threads: usize,
-        among: impl Fn(&PeerInfo) -> bool,
-    ) -> Option<Beside<'_>> {
-        let rivals = self.rivals().filter(|peer| among(peer) && (peer.fresh || ours != FRESH));
+        let rivals = self.rivals().filter(|peer| peer.fresh || ours != FRESH);
         let beside = rivals.filter_map(|peer| self.beside(workload, peer, ours, threads));
         beside.min_by(|a, b| a.ratio.total_cmp(&b.ratio))
     }

@@ -20,10 +20,22 @@ use crate::types::index::Index;
 use crate::types::op::{Argument, Op};
 use crate::types::policy::{NegativeIndex, OutOfBounds};
 
-/// Takes slices of data by index along one axis: `out[p.., i.., q..] = data[p.., indices[batch of p, i..], q..]`.
+/// Takes slices of data by index along one axis: rows of a table by their ids, with `axis == 0`.
 ///
-/// `p` runs over `data.shape[..axis]`, `i` over `indices.shape[batch_dims..]` and `q` over `data.shape[axis + 1..]`.
-/// Data and indices share the first `batch_dims` dimensions. The result has the shape
+/// ```
+/// use gather_core::{Gather, View};
+///
+/// fn main() -> Result<(), gather_core::Error> {
+///     let table = [0.0f32, 0.1, 1.0, 1.1, 2.0, 2.1]; // three rows of two
+///     let rows = Gather::new(0).run(&View::new(&table, &[3, 2])?, &[2u32, 0])?;
+///     assert_eq!((rows.shape(), rows.as_slice()), (&[2, 2][..], &[2.0, 2.1, 0.0, 0.1][..]));
+///     Ok(())
+/// }
+/// ```
+///
+/// In general `out[p.., i.., q..] = data[p.., indices[batch of p, i..], q..]`, where `p` runs over `data.shape[..axis]`,
+/// `i` over `indices.shape[batch_dims..]` and `q` over `data.shape[axis + 1..]`. Data and indices share the first
+/// `batch_dims` dimensions. The result has the shape
 /// `data.shape[..axis] + indices.shape[batch_dims..] + data.shape[axis + 1..]`.
 ///
 /// A negative `axis` counts from the end of data's dimensions, and a negative `batch_dims` from the end of indices'

@@ -12,7 +12,8 @@
 //!
 //! Without arguments, the table is 2,048 rows of a real model's word embeddings (`../data`). A text is turned
 //! into ids of its vocabulary, one planned Gather looks them up, and the nearest neighbours of a few words show what
-//! for. The example fails if a plain loop finds other rows, or if neighbours are not those expected.
+//! for. Then come three calls on tables beyond the caches: rows, rows of 8-bit codes, and sums of rows. The example fails
+//! if a plain loop has another result, or if neighbours differ from the expected words.
 //!
 //! With the feature `files` and `--table`, the same lookup runs on files of yours, of any size, mapped into memory. Rows of `.gguf` files, and
 //! with `--ids` or `--scales` those of FP8 and packed codes of four bits in `.safetensors` files, are printed as `f32`.
@@ -27,6 +28,7 @@ mod print;
 mod common;
 #[cfg(feature = "files")]
 mod files;
+mod large;
 mod lookup;
 mod neighbours;
 #[cfg(feature = "files")]
@@ -94,5 +96,6 @@ fn shipped() -> Result<(), String> {
             return Err(format!("expected {word} and then {expected:?}"));
         }
     }
-    Ok(())
+    say!("");
+    large::run()
 }

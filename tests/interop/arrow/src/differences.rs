@@ -105,7 +105,9 @@ pub fn refuse() -> Result<(), ArrowError> {
     refused("a pair of no source", Rows::interleave(vec![5, 5], &[1, 2], &[4, 0]).err());
     refused("a pair of no row", Rows::interleave(vec![5, 4], &[0, 1], &[4, 4]).err());
     refused("lists of different lengths", Rows::interleave(vec![5], &[0, 0], &[4]).err());
-    refused("no batch", Rows::interleave(vec![], &[], &[]).err());
+    let no_source = Rows::interleave(vec![], &[], &[])?;
+    refused("no batch", no_source.of_batches(&[]).err());
+    refused("no array", no_source.of(&[]).err());
 
     let five = batch(vec![few.clone()]);
     for len in [0, 4, 6] {

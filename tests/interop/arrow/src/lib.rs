@@ -12,7 +12,7 @@ use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, OffsetBuffer};
 use arrow_schema::{ArrowError, DataType, FieldRef};
 use gather_core::{
     Append, Bitmap, Checked, Error, Gather, Index, IndexPolicy, Mask, NegativeIndex, OutOfBounds, Position, Ragged,
-    View, chunks, gather_bits, ragged_pairs,
+    View, gather_bits, ragged_pairs,
 };
 
 type Result<T, E = ArrowError> = std::result::Result<T, E>;
@@ -32,8 +32,8 @@ enum By<'a> {
     /// Positions, and the nulls among them.
     Ids(Checked<'a, i32>, Option<NullBuffer>),
     Mask(Mask<'a>),
-    /// Sources and rows, their positions in all sources, and the lengths of sources.
-    Pairs(&'a [u32], &'a [u32], Checked<'static, i32>, Vec<usize>),
+    /// Sources and rows, which name rows of sources of these lengths.
+    Pairs(&'a [u32], &'a [u32], Vec<usize>),
 }
 
 #[allow(unsafe_code, reason = "strings and keys of valid arrays are not checked again")]
@@ -59,9 +59,14 @@ impl<'a> Rows<'a> {
 
     /// The rows `rows[i]` of sources `sources[i]`, columns of these lengths: `arrow_select::interleave`.
     pub fn interleave(lengths: Vec<usize>, sources: &'a [u32], rows: &'a [u32]) -> Result<Self> {
-        let columns = lengths.iter().map(|&len| View::strided(&[0u8], &[len], &[0], 0)).collect::<Result<Vec<_>, _>>();
-        let positions = columns.and_then(|columns| chunks(&columns)?.pairs(sources, rows)).map_err(refused)?;
-        Ok(Rows { by: By::Pairs(sources, rows, positions, lengths), len: rows.len() })
+        let is_row = |(&of, &row): (&u32, &u32)| lengths.get(of as usize).is_some_and(|&len| (row as usize) < len);
+        let n = sources.iter().zip(rows).take_while(|&pair| is_row(pair)).count();
+        let refused = || ArrowError::InvalidArgumentError(format!("pair {n} is no row of sources of {lengths:?} rows"));
+        if n < sources.len().max(rows.len()) {
+            Err(refused())
+        } else {
+            Ok(Rows { by: By::Pairs(sources, rows, lengths), len: n })
+        }
     }
 
     /// The rows of a record batch, or of the batches of all sources.
@@ -95,7 +100,11 @@ impl<'a> Rows<'a> {
             By::Pairs(.., lengths) => lengths,
         };
         let refused = || format!("columns of {:?} rows; expected {expected:?}", got.clone().collect::<Vec<_>>());
-        if got.clone().eq(expected.iter().copied()) { Ok(()) } else { Err(ArrowError::InvalidArgumentError(refused())) }
+        if got.clone().eq(expected.iter().copied()) && !expected.is_empty() {
+            Ok(())
+        } else {
+            Err(ArrowError::InvalidArgumentError(refused()))
+        }
     }
 
     fn taken(&self, column @ (arrays, columns): Column<'_>) -> Taken<ArrayRef> {
@@ -146,10 +155,15 @@ impl<'a> Rows<'a> {
     }
 
     fn numbers<T: ArrowPrimitiveType>(&self, column: Column<'_>, of: &DataType) -> Taken<ArrayRef> {
-        let values = self.values(column, size_of::<T::Native>(), |of| of.as_primitive::<T>().values().inner())?;
-        let array = PrimitiveArray::<T>::new(values.into(), self.nulls(column)?);
-        let is_one_type = !of.is_decimal() && !matches!(of, DataType::Timestamp(..));
-        Ok(if is_one_type { Arc::new(array) } else { Arc::new(array.with_data_type(of.clone())) })
+        let values = match (&self.by, column.1) {
+            (By::Pairs(sources, rows, _), 1) => {
+                let all: Vec<_> = column.0.iter().map(|of| &of.as_primitive::<T>().values()[..]).collect();
+                let value = |(&of, &at): (&u32, &u32)| all[of as usize][at as usize];
+                Buffer::from_vec(sources.iter().zip(*rows).map(value).collect::<Vec<_>>())
+            }
+            _ => self.values(column, size_of::<T::Native>(), |of| of.as_primitive::<T>().values().inner())?,
+        };
+        Ok(Arc::new(PrimitiveArray::<T>::new(values.into(), self.nulls(column)?).with_data_type(of.clone())))
     }
 
     fn child<'c>(&self, of: Column<'c>, size: usize, get: Get<'_, 'c, &'c dyn Array>) -> Taken<ArrayRef> {
@@ -160,13 +174,19 @@ impl<'a> Rows<'a> {
     /// Values of `width` bytes each, which are moved as bytes.
     #[inline(always)]
     fn values<'c>(&self, of: Column<'c>, width: usize, get: impl Fn(&'c dyn Array) -> &'c Buffer) -> Taken<Buffer> {
-        let view = |array: &&'c dyn Array| View::new(&get(*array)[..], &[array.len() / of.1, of.1 * width]);
-        let views = || of.0.iter().map(view).collect::<Result<Vec<_>, _>>();
-        let (gather, one, mut taken) = (Gather::new(0), view(&of.0[0])?, Vec::<u8>::new());
+        let one = View::new(&get(of.0[0])[..], &[of.0[0].len() / of.1, of.1 * width])?;
+        let (gather, mut taken) = (Gather::new(0), Vec::<u8>::new());
         match &self.by {
             By::Ids(ids, _) => gather.run_into(&one, ids, &mut Append(&mut taken))?,
             By::Mask(mask) => gather.masked().run_into(&one, mask, &mut Append(&mut taken))?,
-            By::Pairs(_, _, ids, _) => gather.run_into(&chunks(&views()?)?, ids, &mut Append(&mut taken))?,
+            By::Pairs(sources, rows, _) => {
+                let all: Vec<_> = of.0.iter().map(|array| &get(*array)[..]).collect();
+                taken.reserve_exact(self.len * of.1 * width);
+                for (&source, &row) in sources.iter().zip(*rows) {
+                    let row = all[source as usize][row as usize * of.1 * width..].chunks_exact(width.max(1));
+                    row.take(of.1).for_each(|value| taken.extend_from_slice(value));
+                }
+            }
         }
         let taken = Buffer::from_vec(taken);
         Ok(if taken.as_ptr().cast::<u128>().is_aligned() { taken } else { Buffer::from_slice_ref(&taken[..]) })
