@@ -42,7 +42,7 @@ impl<const N: usize> Value for [u8; N] {
 /// Masks of `n` elements, from none to all, in runs and scattered.
 fn masks(n: usize) -> Vec<Vec<bool>> {
     let percent = |percent: u64| (0..n).map(|at| mixed(7, at) % 100 < percent).collect();
-    let runs = |run: usize| (0..n).map(|at| mixed(9, at / run) % 2 == 0).collect();
+    let runs = |run: usize| (0..n).map(|at| mixed(9, at / run).is_multiple_of(2)).collect();
     let mut masks: Vec<Vec<bool>> = [0, 1, 10, 50, 90, 99, 100].map(percent).into();
     masks.extend([runs(20), runs(150), (0..n).map(|at| at + 1 == n).collect(), (0..n).map(|at| at == 0).collect()]);
     masks
