@@ -78,41 +78,10 @@ impl Mask<'static> {
         if ![bool::DTYPE, u8::DTYPE].contains(&dtype) {
             return Err(Error::NotAMask { dtype });
         }
-        // SAFETY: V1, V3: the source has elements of 1 byte along its layout: its data type is `bool` or `u8`.
-        unsafe { Self::pack(source.start(), held.borrow()) }
-    }
-
-    /// Packs bytes along a layout.
-    ///
-    /// # Errors
-    /// [`Error::AllocationFailed`].
-    ///
-    /// # Safety
-    /// V1: bytes may be read from `start` along the layout.
-    #[inline(never)]
-    unsafe fn pack(start: *const u8, layout: &Layout) -> Result<Self, Error> {
-        let mut loops = Loops::new();
-        let dims = layout.shape().iter().zip(layout.strides());
-        merge_into(&mut loops, dims.map(|(&n, &data)| Loop { n, out: data, data, index: 0 }));
-        let inner = loops.pop().unwrap_or(Loop { data: 1, ..Loop::ONCE });
+        let (start, layout) = (source.start(), held.borrow());
         let shape = Shape::of_both(layout.shape(), &[]);
-        let line = |at: isize, n: usize| {
-            // SAFETY: V1: `n` bytes of a line of contiguous elements, from offset `at` on.
-            unsafe { core::slice::from_raw_parts(start.wrapping_offset(at), n) }
-        };
-        Self::write(shape, layout.len(), |writer| {
-            for_each(&loops, 0, |at: isize, along| at.wrapping_add(along.data), &mut |at: isize| {
-                for first in (0..inner.n).step_by(WORD) {
-                    let n = WORD.min(inner.n - first);
-                    let at = |lane: usize| at.wrapping_add(inner.data.wrapping_mul((first + lane) as isize));
-                    let word = match inner.data {
-                        1 => nonzero_bytes(line(at(0), n)),
-                        _ => word_of(n, |lane| u64::from(line(at(lane), 1)[0] != 0)),
-                    };
-                    writer.push(word, n);
-                }
-            });
-        })
+        // SAFETY: V1, V3: the source has elements of 1 byte along its layout: its data type is `bool` or `u8`.
+        Self::write(shape, layout.len(), |writer| unsafe { pack(start, layout, writer) })
     }
 
     /// A mask of a shape of `len` elements, whose bits `write` appends.
@@ -288,6 +257,33 @@ impl Mask<'_> {
             Ok(all - writer.finish())
         })
     }
+}
+
+/// Packs bytes along a layout, which is not empty.
+///
+/// # Safety
+/// V1: bytes may be read from `start` along the layout.
+#[inline(never)]
+unsafe fn pack(start: *const u8, layout: &Layout, writer: &mut BitWriter<'_>) {
+    let mut loops = Loops::new();
+    let dims = layout.shape().iter().zip(layout.strides());
+    merge_into(&mut loops, dims.map(|(&n, &data)| Loop { n, out: data, data, index: 0 }));
+    let inner = loops.pop().unwrap_or(Loop { data: 1, ..Loop::ONCE });
+    let line = |at: isize, n: usize| {
+        // SAFETY: V1: `n` bytes of a line of contiguous elements, from offset `at` on.
+        unsafe { core::slice::from_raw_parts(start.wrapping_offset(at), n) }
+    };
+    for_each(&loops, 0, |at: isize, along| at.wrapping_add(along.data), &mut |at: isize| {
+        for first in (0..inner.n).step_by(WORD) {
+            let n = WORD.min(inner.n - first);
+            let at = |lane: usize| at.wrapping_add(inner.data.wrapping_mul((first + lane) as isize));
+            let word = match inner.data {
+                1 => nonzero_bytes(line(at(0), n)),
+                _ => word_of(n, |lane| u64::from(line(at(lane), 1)[0] != 0)),
+            };
+            writer.push(word, n);
+        }
+    });
 }
 
 /// The bytes, up to [`WORD`], that are not 0, as bits.
