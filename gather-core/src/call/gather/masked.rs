@@ -1,15 +1,15 @@
 //! Gathers by a mask: the elements or rows of data where the mask is true.
 //!
-//! Elements that are moved unchanged are selected by the bits of the mask. All other kinds of data are gathered by the
-//! positions of the trues.
+//! Elements that are moved unchanged are selected by the bits of the mask. All other kinds of data, and some strided
+//! data, are gathered by the positions of the trues.
 
 use core::borrow::Borrow;
 
 use crate::call::checks::check_output;
 use crate::call::gather::GatherOperator;
-use crate::call::gather::kinds::GatheredBy;
+use crate::call::gather::kinds::{GatherKind, GatheredBy};
 use crate::call::gather::rows::RowAttributes;
-use crate::call::source::kind::Kind;
+use crate::call::source::kind::{Kind, Positions};
 use crate::call::source::mask::Mask;
 use crate::call::source::{Source, TensorOf};
 use crate::exec::{self, MaskedCall};
@@ -17,6 +17,7 @@ use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::output::{Output, Target, written};
 use crate::tensor::typing::Typing;
 use crate::types::error::Error;
+use crate::types::index::Index;
 use crate::types::level::Level;
 use crate::types::method::Method;
 use crate::types::op::{Argument, Op};
@@ -87,12 +88,12 @@ impl<A: RowAttributes> Masked<A> {
     /// Runs the operator into a fresh tensor.
     ///
     /// Cost: one pass over the bits, and one over the bytes of the result; over the bytes of data too, if more than a
-    /// few bits of 64 are 1. One allocation. Kinds of data that are not moved unchanged also allocate the positions of
-    /// the trues, of 4 bytes each.
+    /// few bits of 64 are 1. One allocation. Kinds of data that are not moved unchanged, data with gaps, and short masks
+    /// along another axis than the first are gathered by the positions of the trues, which are allocated too.
     ///
     /// # Errors
     /// Errors of [attributes and shapes](Masked#errors), [`Error::LevelUnavailable`], [`Error::TooManyBytes`],
-    /// [`Error::MethodUnavailable`] for a forced method that is not [`Method::Direct`], then
+    /// [`Error::MethodUnavailable`] for a forced method, except [`Method::Direct`], that does not run the call, then
     /// [`Error::AllocationFailed`]. For kinds of data that are not moved unchanged: errors of attributes and shapes, of
     /// [`Mask::positions`], then of [`Gather::run`](GatherOperator::run).
     ///
@@ -123,7 +124,9 @@ impl<A: RowAttributes> Masked<A> {
         let (layout, most) = (held.borrow(), if S::Kind::IS_PLAIN { usize::MAX } else { 1 });
         let axis = self.gather.attributes.masked_axis(layout)?;
         check_mask(&layout.shape()[axis..], mask.shape(), most)?;
-        if !S::Kind::IS_PLAIN {
+        // Types known at run time may have no kernels that gather.
+        let gathers = || S::Kind::kernels::<Positions<i32>>(&self.gather.erased(), dtype, i32::TYPE).is_ok();
+        if !S::Kind::IS_PLAIN || by_positions(layout, axis, mask) && gathers() {
             return self.gather.run_into(data, &mask.positions::<i32>()?, out);
         }
         let (out, options) = (out.target_of(dtype)?, self.gather.options);
@@ -150,6 +153,17 @@ fn check_mask(data: &[usize], mask: &[usize], most: usize) -> Result<(), Error> 
         return Err(Error::ShapeMismatch { op: OP, argument: Argument::Mask, expected, got });
     }
     Ok(())
+}
+
+/// Size of a mask from which its bits select faster than a gather does, once for each coordinate before the axis.
+const LONG: usize = 512;
+
+/// Whether positions gather plain data faster than bits select it: data with gaps, and masks that are short and used
+/// more than once.
+#[inline]
+fn by_positions(data: &Layout, axis: usize, mask: &Mask<'_>) -> bool {
+    let is_short = mask.len() < LONG && data.shape()[..axis].iter().any(|&dim| dim != 1);
+    mask.shape().len() == 1 && (is_short || !data.is_row_major() && i32::try_from(mask.len()).is_ok())
 }
 
 /// Selects elements of `size` bytes.

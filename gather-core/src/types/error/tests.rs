@@ -41,6 +41,11 @@ fn messages() -> Vec<(Error, &'static str)> {
             "gather: zero_points have shape [3, 2]; data and block_size ask for [3, 1]",
         ),
         (
+            Error::ShapeMismatch { op, argument: Argument::Mask, expected: [3].into(), got: [2].into() },
+            "gather: the mask has shape [2]; data has [3] from the axis on",
+        ),
+        (Error::NotAMask { dtype: f32::DTYPE }, "f32 is no mask; use bool, or u8, where 0 is false"),
+        (
             Error::RowParameterLengthUnstated {
                 op,
                 function: "HEAD",
