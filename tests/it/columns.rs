@@ -258,7 +258,7 @@ fn pairs_that_name_no_row_are_refused() -> Result<(), Error> {
     assert_eq!(error.to_string(), "pairs: pair 2 is row 2 of source 0, which has 2 rows");
     let error = refused(&table, &[3u8], &[0u8]);
     assert!(matches!(error, Error::PairOutOfRange { position: 0, source: 3, rows: None, .. }));
-    assert_eq!(error.to_string(), "pairs: pair 0 is of source 3; there are 3 chunks");
+    assert_eq!(error.to_string(), "pairs: pair 0 is of source 3; there are 3 sources");
     assert!(matches!(refused(&table, &[1u8], &[0u8]), Error::PairOutOfRange { rows: Some(0), .. }));
     assert!(matches!(refused(&table, &[-1i8], &[0u8]), Error::PairOutOfRange { source: -1, rows: None, .. }));
     assert!(matches!(refused(&table, &[0u64], &[-1i64]), Error::PairOutOfRange { row: -1, rows: Some(2), .. }));

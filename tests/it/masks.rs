@@ -194,8 +194,11 @@ fn tensors<T: Value>(shape: &[usize], order: &[usize], gap: usize, reversed: u32
                     let about = format!("{shape:?} {steps:?}, axis {axis}, {k} dims, mask {number}, {level}");
                     let gather = Gather::new(axis as i64 - shape.len() as i64).level(level).par(par);
                     let op = gather.masked();
-                    let got = op.run(&data, &bits).unwrap();
-                    assert_eq!((got.shape(), got.as_slice()), (&out[..], &expected[..]), "{about}");
+                    // By the faster of bits and positions; by bits.
+                    for op in [op, gather.method(Method::Direct).masked()] {
+                        let got = op.run(&data, &bits).unwrap();
+                        assert_eq!((got.shape(), got.as_slice()), (&out[..], &expected[..]), "{about}");
+                    }
                     let (dynamic, before) = (DynView::from(&data), got.shape().len());
                     let got: DynTensor = op.run(&dynamic, &bits).unwrap();
                     assert_eq!(got.downcast::<T>().unwrap().as_slice(), expected, "{about}");
@@ -233,6 +236,13 @@ fn tensors_of_any_strides() {
         tensors::<[u64; 2]>(&[2, 3, 4, 2], &[3, 1, 0, 2], 1, 6, par);
         tensors::<u32>(&[2, 1, 3, 1, 2, 2, 2], &[0, 1, 2, 3, 4, 5, 6], 0, 0, par);
         tensors::<u32>(&[1, 1], &[0, 1], 0, 0, par);
+        // Many short lines, few long lines, and lines that do not merge.
+        tensors::<u32>(&[40, 5], &[0, 1], 0, 0, par);
+        tensors::<u8>(&[17, 130], &[0, 1], 0, 1, par);
+        tensors::<[u8; 3]>(&[30, 20], &[1, 0], 0, 0, par);
+        tensors::<f64>(&[70, 20], &[0, 1], number, 2, par);
+        tensors::<i16>(&[5, 3, 130], &[1, 0, 2], 0, 0, par);
+        tensors::<u32>(&[2, 20, 3, 4], &[0, 1, 3, 2], 0, 4, par);
     }
 }
 
@@ -269,12 +279,15 @@ fn large_calls_on_several_threads() {
         assert!(got.as_slice() == kept(&data, mask));
         let got = Gather::new(0).masked().run(&of(&[n]), &bits).unwrap();
         assert!(got.as_slice() == kept(&data, mask));
-        // Many short lines; and rows.
+        // Many short lines, and a few long ones, by the faster of bits and positions, and by bits; rows.
         let (rows, columns) = (n / 50, 50);
-        let op = Gather::new(1).par(par).masked();
-        let bits = Mask::new(&mask[..columns]).unwrap();
-        let all: Vec<u32> = data.chunks_exact(columns).flat_map(|row| kept(row, &mask[..columns])).collect();
-        assert!(op.run(&of(&[rows, columns]), &bits).unwrap().as_slice() == all);
+        for (rows, columns) in [(rows, columns), (4, n / 4)] {
+            let bits = Mask::new(&mask[..columns]).unwrap();
+            let all: Vec<u32> = data.chunks_exact(columns).flat_map(|row| kept(row, &mask[..columns])).collect();
+            for op in [Gather::new(1).par(par), Gather::new(1).par(par).method(Method::Direct)] {
+                assert!(op.masked().run(&of(&[rows, columns]), &bits).unwrap().as_slice() == all);
+            }
+        }
         let bits = Mask::new(&mask[..rows]).unwrap();
         let got = Gather::new(0).par(par).masked().run(&of(&[rows, columns]), &bits).unwrap();
         let all: Vec<u32> = kept(&data.chunks_exact(columns).collect::<Vec<_>>(), &mask[..rows]).concat();
@@ -421,6 +434,16 @@ fn masks_of_bytes_bools_and_bits_are_equal() {
                 assert_eq!(nulled.count(), (0..n).filter(|&at| mask[at] && at % 3 != 0).count());
             }
         }
+    }
+}
+
+#[test]
+fn rows_of_bits_of_other_lengths_are_refused() {
+    let (mask, op, argument) = (Mask::new(&[true; 4]).unwrap(), Op::Gather, Argument::Data);
+    for (len, columns, rows) in [(8, 1, 4), (7, 2, 8), (0, usize::MAX, usize::MAX), (8, usize::MAX / 4 + 3, usize::MAX)]
+    {
+        let refused = mask.select_bits(Bitmap::new(&[0xff], 0, len).unwrap(), columns).unwrap_err();
+        assert_eq!(refused, Error::BitmapLengthMismatch { op, argument, len, rows, elements: rows });
     }
 }
 

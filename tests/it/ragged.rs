@@ -66,7 +66,7 @@ where
     let (of_rows, positions) = ragged.positions::<i64, _>(&ids).unwrap();
     assert_eq!(of_rows, got.0);
     assert!(Gather::new(0).run(&values, &positions).map(Tensor::into_vec) == Ok(got.1));
-    let children = Ragged::of_offsets(&offsets, values.len()).unwrap();
+    let children = Ragged::from_offsets(&offsets, values.len()).unwrap();
     let (of_children, narrow) = children.positions::<i32, _>(&ids).unwrap();
     assert_eq!((of_children, narrow.n()), (of_rows, values.len()));
     assert!(
@@ -178,7 +178,7 @@ fn errors_of_pairs() {
 #[test]
 fn offsets_that_are_no_rows() {
     assert!(matches!(Ragged::<i32, u8>::new(&[], &[]), Err(Error::NoOffsets)));
-    assert!(matches!(Ragged::<i64, ()>::of_offsets(&[], 3), Err(Error::NoOffsets)));
+    assert!(matches!(Ragged::<i64, ()>::from_offsets(&[], 3), Err(Error::NoOffsets)));
     // Rows 0, 4 and 6 are sound; others descend, are negative, or end behind the values.
     let offsets = [1i64, 4, 2, -1, 0, 5, i64::MAX, i64::MIN, 3, 9, 2, 6];
     let ragged = Ragged::new(&offsets, b"abcdef").unwrap();
@@ -213,15 +213,15 @@ fn offsets_that_are_no_rows() {
 #[test]
 fn sums_that_offsets_do_not_count() {
     // Two rows of 2^30 values in all, four times.
-    let wide = Ragged::of_offsets(&[0i32, 1 << 29, 1 << 30], 1 << 30).unwrap();
+    let wide = Ragged::from_offsets(&[0i32, 1 << 29, 1 << 30], 1 << 30).unwrap();
     let expected = Error::OffsetsTooLong { end: 1 << 31, index: IndexType::I32 };
     assert_eq!(wide.positions::<i32, _>(&[0u8, 1, 0, 1]).unwrap_err(), expected);
     let expected = Error::OffsetsTooLong { end: 5 << 29, index: IndexType::I32 };
     assert_eq!(wide.positions::<i32, _>(&[0u8, 1, 0, 1, 1]).unwrap_err(), expected);
-    let far = Ragged::of_offsets(&[0i64, i64::MAX], usize::MAX).unwrap();
+    let far = Ragged::from_offsets(&[0i64, i64::MAX], usize::MAX).unwrap();
     let expected = Error::OffsetsTooLong { end: 3 * i128::from(i64::MAX), index: IndexType::I64 };
     assert_eq!(far.positions_masked::<i64>(&Mask::new(&[true]).unwrap()).unwrap_err(), too_long(usize::MAX));
-    let far = Ragged::of_offsets(&[0i64, i64::MAX], i64::MAX as usize).unwrap();
+    let far = Ragged::from_offsets(&[0i64, i64::MAX], i64::MAX as usize).unwrap();
     assert_eq!(far.positions::<i64, _>(&[0u8; 3]).unwrap_err(), expected);
     assert!(matches!(far.positions::<i64, _>(&[0u8]), Err(Error::AllocationFailed { .. })));
     assert_eq!(

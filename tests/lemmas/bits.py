@@ -32,11 +32,11 @@ WORD_AT = rust("tensor/bitmap.rs", """
     pub(crate) fn word(&self, at: usize, n: usize) -> u64 {
         debug_assert!(n <= WORD && at + n <= self.len, "{n} bits from {at} on, of {}", self.len);
         let (first, shift) = ((self.offset + at) / 8, (self.offset + at) % 8);
-        let low = match self.bytes.get(first..).and_then(<[u8]>::first_chunk::<8>) {
-            Some(bytes) => u64::from_le_bytes(*bytes),
-            None => self.bytes.iter().skip(first).rev().fold(0, |word, &byte| word << 8 | u64::from(byte)),
+        let (low, next) = match self.bytes.get(first..).and_then(<[u8]>::split_first_chunk::<8>) {
+            Some((bytes, rest)) => (u64::from_le_bytes(*bytes), rest.first().copied().unwrap_or(0)),
+            None => (self.bytes.iter().skip(first).rev().fold(0, |word, &byte| word << 8 | u64::from(byte)), 0),
         };
-        let high = if shift == 0 { 0 } else { u64::from(*self.bytes.get(first + 8).unwrap_or(&0)) << (WORD - shift) };
+        let high = u64::from(next) << (WORD - 1 - shift) << 1;
         (low >> shift | high) & first_bits(n)
     }
 """)
@@ -87,7 +87,7 @@ LOOK_UP_LANE = rust("kernels/moves/bits.rs", """
 
 LOOK_UP_BIT = rust("kernels/moves/bits.rs", """
     let bit = level.minus32(at, level.times_eight32(offsets));
-    let signs = Eight::or(level.shifted32(fours, level.minus32(sign, bit)), positions);
+    let signs = [level.shifted32(fours, level.minus32(sign, bit)), positions];
 """)
 
 offset, length, size, at = z3.Ints("offset length size at")
@@ -129,13 +129,9 @@ def word_of_a_bitmap(twin):
     memory, (n, lane) = z3.BitVec("memory", 72), z3.BitVecs("n lane", WORD)
     here = extended(lane, 72, False)
     for shift in range(8):
-        word = z3.LShR(low(memory, 64), shift)
-        if shift:
-            ninth = extended(z3.Extract(71, 64, memory), 64, False)
-            word = word | ninth << (WORD - shift - (1 if twin else 0))
-        elif twin:
-            word = z3.LShR(word, 1)
-        word = word & first_bits(n)
+        ninth = extended(z3.Extract(71, 64, memory), 64, False)
+        high = ninth << (WORD - 1 - shift) << (0 if twin else 1)
+        word = (z3.LShR(low(memory, 64), shift) | high) & first_bits(n)
         bit = z3.LShR(memory, here + shift) & 1
         expected = z3.If(z3.ULT(lane, n), low(bit, 64), z3.BitVecVal(0, WORD))
         yield f"a bit at {shift}", [z3.ULE(n, WORD), z3.ULT(lane, WORD)], bit_of(word, lane) == expected
@@ -207,8 +203,7 @@ def looked_up_bits(twin):
     inside = z3.ULE(extended(start, 64, False) + 4, size)
     same = (extended(start, 64, False) << 3) + extended(bit, 64, False) == exact_at
     no_wrap = exact_at == extended(from_zero, 64, False) + extended(skipped, 64, False)
-    # The bit is shifted to the sign, and a negative position gives 1.
+    # The bit is shifted to the sign.
     fours = z3.BitVec("fours", 32)
-    sign = (fours << (31 - bit)) | position
-    found = (sign < 0) == z3.Or(z3.LShR(fours, bit) & 1 == 1, position < 0)
+    found = (fours << (31 - bit) < 0) == (z3.LShR(fours, bit) & 1 == 1)
     yield "a lane", assumed, z3.And(inside, z3.ULT(bit, 32), same, no_wrap, found)

@@ -84,18 +84,38 @@ fn after((data, out): (isize, isize), along: &Loop, n: usize) -> (isize, isize) 
     (data.wrapping_add(steps(along.data)), out.wrapping_add(steps(along.out)))
 }
 
+/// Maximum chunks of a call.
+const MOST_CHUNKS: usize = 256;
+
 impl MaskedNest<'_> {
     /// Runs all loops, on several threads if that is worth it: they share outer loops, and the words of a lone line.
     #[inline]
     fn run(&self, par: Par) {
-        let words = if self.lines.is_empty() { self.line.n.div_ceil(WORD) } else { 1 };
-        let bytes = count(self.outer).saturating_mul(self.call.count).saturating_mul(self.row * self.call.size);
-        let tasks = Work { bytes, rows: 0, read: 0 }.tasks(par, pool_threads);
+        let MaskedCall { bits, count: ones, size, .. } = self.call;
+        let all = |bytes: usize| count(self.outer).saturating_mul(bytes);
+        let work = Work { bytes: all(ones.saturating_mul(self.row * size)), rows: 0, read: all(bits.len() / 8) };
+        let tasks = work.tasks(par, pool_threads);
         if tasks == 1 {
-            return self.run_part(self.outer, (0, 0), (0, usize::MAX));
+            return self.run_part(self.outer, (0, 0), (0, self.line.n), (0, ones));
         }
+        self.share(tasks);
+    }
+
+    /// Runs chunks of the loops on several threads.
+    #[inline(never)]
+    fn share(&self, tasks: usize) {
+        let (MaskedCall { bits, count: ones, .. }, level) = (self.call, self.level);
+        let (d, words) = (self.outer.len(), if self.lines.is_empty() { self.line.n.div_ceil(WORD) } else { 1 });
         let lengths = self.outer.iter().map(|along| along.n).chain([words]);
-        let cuts = Cuts::new(lengths, tasks.saturating_mul(CHUNKS_PER_THREAD));
+        let cuts = Cuts::new(lengths, tasks.saturating_mul(CHUNKS_PER_THREAD).min(MOST_CHUNKS));
+        // Of each part of a line: the first bit, and the number of ones before it, each counted once.
+        let (mut parts, mut n) = ([(0, 0); MOST_CHUNKS + 1], 0);
+        while parts[n].0 < self.line.n {
+            let ((first, before), end) = (parts[n], cuts.range(n, d, words).end);
+            n += 1;
+            let inside = |end| (end, before + count_ones(level, &bits, first, end - first));
+            parts[n] = if end == words { (self.line.n, ones) } else { inside(end * WORD) };
+        }
         parallel_for(tasks, cuts.chunks(), |chunk, _| {
             let (mut outer, mut at) = (Loops::from_slice(self.outer), (0, 0));
             for (d, along) in outer.iter_mut().enumerate() {
@@ -103,33 +123,38 @@ impl MaskedNest<'_> {
                 at = after(at, along, range.start);
                 along.n = range.len();
             }
-            let range = cuts.range(chunk, outer.len(), words);
-            let end = if range.end == words { usize::MAX } else { range.end * WORD };
-            self.run_part(&outer, at, (range.start * WORD, end));
+            let [(first, before), (end, ones)] = [parts[chunk % n], parts[chunk % n + 1]];
+            self.run_part(&outer, at, (first, end), (before, ones));
         });
     }
 
     /// Selects rows at each coordinate of the outer loops from the offsets `at` on: of all lines, or of a lone line by
-    /// bits `first..end`.
+    /// bits `first..end`, which are the ones `before..ones` of the mask.
     #[inline]
-    fn run_part(&self, outer: &[Loop], at: (isize, isize), (first, end): (usize, usize)) {
-        let (MaskedCall { bits, count, size, data, out }, line) = (self.call, &self.line);
-        let n = end.min(line.n) - first;
-        let before = count_ones(self.level, &bits, 0, first);
-        let ones = if end < line.n { count_ones(self.level, &bits, first, n) } else { count - before };
+    fn run_part(
+        &self,
+        outer: &[Loop],
+        at: (isize, isize),
+        (first, end): (usize, usize),
+        (before, ones): (usize, usize),
+    ) {
+        let (MaskedCall { bits, size, data, out, .. }, line, n) = (self.call, &self.line, end - first);
         let (row, bytes) = (self.row * size, |elements: isize| elements.wrapping_mul(size as isize));
         let steps = [bytes(line.data), bytes(line.out)];
         let select = select_fn(self.level, row, steps == [row as isize; 2]);
         let from = (first as isize).wrapping_mul(line.data);
+        let (along, others) = self.lines.split_last().unwrap_or((&Loop::ONCE, &[]));
         for_each(outer, at, |at, along| after(at, along, 1), &mut |at| {
-            let (mut bit, mut done) = (first, 0);
-            for_each(self.lines, at.0.wrapping_add(from), |at, along| at.wrapping_add(along.data), &mut |from| {
-                let (_, to) = after(at, line, before + done);
+            let (mut bit, mut done) = (first, before);
+            for_each(others, at.0.wrapping_add(from), |at, along| at.wrapping_add(along.data), &mut |from| {
+                let (_, to) = after(at, line, done);
                 let ends = (data.wrapping_offset(bytes(from)), out.wrapping_offset(bytes(to)));
-                // SAFETY: G2: the offsets are at coordinates of the outer loops and of the line, so that `n` rows of
-                // data, and `ones - done` rows of the output, lie along its steps. Rows are contiguous (`fold_into`).
-                done += select(&unsafe { SelectJob::new((bits, bit, n), ends, steps, (ones - done, row)) });
-                bit += n;
+                let lines = (bits.part(bit, along.n * n), n, bytes(along.data));
+                // SAFETY: G2: the offsets are at coordinates of the outer loops and of the lines, so that the rows of
+                // these bits, and `ones - done` rows of the output, lie along its steps. Rows are contiguous
+                // (`fold_into`).
+                done += select(&unsafe { SelectJob::new(lines, ends, steps, (ones - done, row)) });
+                bit += along.n * n;
             });
             // X3: every row of the output has been written.
             assert_eq!(done, ones, "the count of a mask is not the number of its ones");
@@ -149,7 +174,7 @@ pub(crate) fn mask_positions<P: PositionType>(level: Available, bits: Bitmap<'_>
         let (n, done) = (numbers.len().min(bits.len() - at), positions.len());
         let ends = (numbers.as_ptr().cast(), positions.spare_capacity_mut().as_mut_ptr().cast());
         // SAFETY: G2: `n` numbers may be read. `count` ones have memory in all, and `done` have been written.
-        let job = unsafe { SelectJob::new((bits, at, n), ends, [size as isize; 2], (count - done, size)) };
+        let job = unsafe { SelectJob::new((bits.part(at, n), n, 0), ends, [size as isize; 2], (count - done, size)) };
         let selected = select(&job);
         // SAFETY: the job has written `selected` numbers, for which there was memory.
         unsafe { positions.set_len(done + selected) };

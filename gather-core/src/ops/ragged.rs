@@ -14,7 +14,7 @@ use crate::tensor::memory;
 use crate::tensor::output::behind;
 use crate::types::caches::Caches;
 use crate::types::declare::{accessors, debug_by};
-use crate::types::element::Element;
+use crate::types::element::{Element, HasBytes};
 use crate::types::error::Error;
 use crate::types::index::Index;
 use crate::types::level::Level;
@@ -62,7 +62,7 @@ impl<'a, O: Position> Ragged<'a, O, ()> {
     ///
     /// # Errors
     /// As for [`Ragged::new`].
-    pub fn of_offsets(offsets: &'a [O], n: usize) -> Result<Self, Error> {
+    pub fn from_offsets(offsets: &'a [O], n: usize) -> Result<Self, Error> {
         Self::new(offsets, &[(); usize::MAX][..n])
     }
 }
@@ -94,7 +94,7 @@ impl<'a, O: Position, T: Copy> Ragged<'a, O, T> {
     /// use gather_core::{Gather, Ragged};
     ///
     /// fn main() -> Result<(), gather_core::Error> {
-    ///     let lists = Ragged::of_offsets(&[0i32, 2, 3, 5], 5)?;
+    ///     let lists = Ragged::from_offsets(&[0i32, 2, 3, 5], 5)?;
     ///     let (offsets, positions) = lists.positions::<i32, _>(&[2u8, 1])?;
     ///     assert_eq!(Gather::new(0).run(&[1.5, 2.5, 3.5, 4.5, 5.5], &positions)?.as_slice(), [4.5, 5.5, 3.5]);
     ///     assert_eq!(offsets, [0, 2, 3]);
@@ -108,12 +108,13 @@ impl<'a, O: Position, T: Copy> Ragged<'a, O, T> {
     where
         X: Source<Kind: IndexKind> + ?Sized,
     {
+        check_fits::<I>(self.values.len())?;
         by_positions!(ids, self.len(), |ids| {
             let (rows, n) = (self.named::<false, _>(&ids), ids.as_slice().len());
             if self.is_plain(&ids) {
-                return self.number(self.named::<true, _>(&ids), self.named::<true, _>(&ids), n);
+                return self.positions_of(self.named::<true, _>(&ids), self.named::<true, _>(&ids), n);
             }
-            self.number(rows.clone(), rows, n)
+            self.positions_of(rows.clone(), rows, n)
         })
     }
 
@@ -122,19 +123,19 @@ impl<'a, O: Position, T: Copy> Ragged<'a, O, T> {
     /// # Errors
     /// [`Error::CheckedAxisTooLong`], then as for [`Ragged::masked`].
     pub fn positions_masked<I: Position>(&self, mask: &Mask<'_>) -> Result<(Vec<O>, Checked<'static, I>), Error> {
+        check_fits::<I>(self.values.len())?;
         self.check_mask(mask)?;
-        self.number(self.chosen::<true>(mask), self.chosen::<false>(mask), mask.count())
+        self.positions_of(self.chosen::<true>(mask), self.chosen::<false>(mask), mask.count())
     }
 
     /// # Errors
-    /// [`Error::CheckedAxisTooLong`], the errors of [`append_ends`], [`Error::AllocationFailed`].
-    fn number<I: Position>(
+    /// The errors of [`append_ends`], [`Error::AllocationFailed`].
+    fn positions_of<I: Position>(
         &self,
         rows: impl Iterator<Item = Row<'a, O, T>> + Clone,
         runs: impl Iterator<Item = Row<'a, O, T>>,
         count: usize,
     ) -> Result<(Vec<O>, Checked<'static, I>), Error> {
-        check_fits::<I>(self.values.len())?;
         let mut offsets = Vec::new();
         let mut positions = memory::reserve(append_ends(rows, count, 0, &mut offsets)?)?;
         runs.for_each(|row| positions.extend((row.from.widen()..row.to.widen()).map(I::truncated)));
@@ -204,9 +205,10 @@ impl<'a, O: Position, T: Element> Ragged<'a, O, T> {
     /// pass for ids that [`Checked::new`] does not borrow. Short rows are copied by whole vectors.
     ///
     /// # Errors
-    /// Those of [`Checked::new`] under [`OutOfBounds::Error`](crate::OutOfBounds), [`Error::RowOffsets`] for the first
-    /// row whose offsets descend, are negative or exceed the values, [`Error::OffsetsTooLong`] if `O` does not count
-    /// the values of the result, [`Error::LevelUnavailable`], then [`Error::AllocationFailed`].
+    /// The errors of [`Checked::new`] under [`OutOfBounds::Error`](crate::OutOfBounds), [`Error::AllocationFailed`] for
+    /// offsets, [`Error::RowOffsets`] for the first row whose offsets descend, are negative or exceed the values,
+    /// [`Error::OffsetsTooLong`] if `O` does not count the values of the result, [`Error::LevelUnavailable`], then
+    /// [`Error::AllocationFailed`] for values.
     #[doc(alias("take", "jagged_index_select"))]
     pub fn gather<X: Source<Kind: IndexKind> + ?Sized>(&self, ids: &X) -> Result<(Vec<O>, Vec<T>), Error> {
         let (mut offsets, mut values) = (Vec::new(), Vec::new());
@@ -235,6 +237,9 @@ impl<'a, O: Position, T: Element> Ragged<'a, O, T> {
     where
         X: Source<Kind: IndexKind> + ?Sized,
     {
+        if let Some(last) = offsets.last().filter(|last| last.exact() != values.len() as i128) {
+            return Err(Error::LastOffsetMismatch { last: last.exact(), values: values.len() });
+        }
         by_positions!(ids, self.len(), |ids| {
             let (rows, n) = (self.named::<false, _>(&ids), ids.as_slice().len());
             if self.is_plain(&ids) {
@@ -313,8 +318,7 @@ struct Row<'a, O, T> {
 /// beyond the caches, in no order.
 ///
 /// # Errors
-/// [`Error::LastOffsetMismatch`], the errors of [`append_ends`], [`Error::LevelUnavailable`],
-/// [`Error::AllocationFailed`]; then nothing is appended.
+/// The errors of [`append_ends`], [`Error::LevelUnavailable`], [`Error::AllocationFailed`]; then nothing is appended.
 fn append<'a, O: Position, T: Element>(
     rows: impl Iterator<Item = Row<'a, O, T>> + Clone,
     (runs, is_far): (impl Iterator<Item = Row<'a, O, T>>, bool),
@@ -330,17 +334,14 @@ fn append<'a, O: Position, T: Element>(
 /// Appends the ends of `count` rows to offsets, the last or first of which is `begin`. Returns the last end.
 ///
 /// # Errors
-/// [`Error::LastOffsetMismatch`], [`Error::AllocationFailed`], then [`Error::RowOffsets`] and
-/// [`Error::OffsetsTooLong`], after which ends have been appended.
+/// [`Error::AllocationFailed`], then [`Error::RowOffsets`] and [`Error::OffsetsTooLong`], after which ends have been
+/// appended.
 fn append_ends<'a, O: Position, T: 'a>(
     rows: impl Iterator<Item = Row<'a, O, T>> + Clone,
     count: usize,
     begin: usize,
     offsets: &mut Vec<O>,
 ) -> Result<usize, Error> {
-    if let Some(last) = offsets.last().filter(|last| last.exact() != begin as i128) {
-        return Err(Error::LastOffsetMismatch { last: last.exact(), values: begin });
-    }
     let bytes = count.saturating_add(1).saturating_mul(size_of::<O>());
     offsets.try_reserve(count + 1).map_err(|_| Error::AllocationFailed { bytes })?;
     if offsets.is_empty() {
@@ -392,6 +393,7 @@ fn append_values<'a, O: Position, T: Element>(
     len: usize,
     values: &mut Vec<T>,
 ) -> Result<(), Error> {
+    const { HasBytes::<T>::CHECK };
     let (level, at) = (Level::resolve(None)?, behind(values, len)?);
     let bytes = len * size_of::<T>();
     // SAFETY: `behind` gave memory for `len` elements, which the vector does not use meanwhile.

@@ -33,7 +33,7 @@ fn rows<O: Position + From<i32> + PartialEq, T: Sample>() {
     let mask = Mask::new(&[true, true, false, false, true]).unwrap();
     let (ends, some) = ragged.masked(&mask).unwrap();
     assert!(some == [lists[0], lists[4]].concat() && ends == [0, 2, 2, 3].map(O::from));
-    let children = Ragged::of_offsets(&offsets, 9).unwrap();
+    let children = Ragged::from_offsets(&offsets, 9).unwrap();
     let (_, positions) = children.positions::<i64, _>(&view).unwrap();
     assert!(Gather::new(0).run(&values, &positions).map(Tensor::into_vec) == Ok(expected));
     let (of_rows, positions) = children.positions_masked::<i32>(&mask).unwrap();

@@ -1,18 +1,19 @@
 //! Gathers by a mask: the elements or rows of data where the mask is true.
 //!
-//! Elements that are moved unchanged are selected by the bits of the mask. All other kinds of data, and some strided
-//! data, are gathered by the positions of the trues.
+//! Elements that are moved unchanged are selected by the bits of the mask. All other kinds of data, and some shapes
+//! for which that is faster, are gathered by the positions of the trues.
 
 use core::borrow::Borrow;
 
 use crate::call::checks::check_output;
 use crate::call::gather::GatherOperator;
 use crate::call::gather::kinds::{GatherKind, GatheredBy};
-use crate::call::gather::rows::RowAttributes;
+use crate::call::gather::rows::{RowAttributes, elements};
 use crate::call::source::kind::{Kind, Positions};
 use crate::call::source::mask::Mask;
 use crate::call::source::{Source, TensorOf};
 use crate::exec::{self, MaskedCall};
+use crate::tensor::bitmap::WORD;
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::output::{Output, Target, written};
 use crate::tensor::typing::Typing;
@@ -88,12 +89,13 @@ impl<A: RowAttributes> Masked<A> {
     /// Runs the operator into a fresh tensor.
     ///
     /// Cost: one pass over the bits, and one over the bytes of the result; over the bytes of data too, if more than a
-    /// few bits of 64 are 1. One allocation. Kinds of data that are not moved unchanged, data with gaps, and short masks
-    /// along another axis than the first are gathered by the positions of the trues, which are allocated too.
+    /// few bits of 64 are 1. One allocation. The bits are read again for each coordinate before the axis, and for each
+    /// line of a mask or data that does not continue the line before. Where this is slower, and for kinds of data that
+    /// are not moved unchanged, rows are gathered by the positions of the trues, of 4 bytes each, which are allocated.
     ///
     /// # Errors
     /// Errors of [attributes and shapes](Masked#errors), [`Error::LevelUnavailable`], [`Error::TooManyBytes`],
-    /// [`Error::MethodUnavailable`] for a forced method, except [`Method::Direct`], that does not run the call, then
+    /// [`Error::MethodUnavailable`] for a forced method that is not [`Method::Direct`], then
     /// [`Error::AllocationFailed`]. For kinds of data that are not moved unchanged: errors of attributes and shapes, of
     /// [`Mask::positions`], then of [`Gather::run`](GatherOperator::run).
     ///
@@ -126,7 +128,8 @@ impl<A: RowAttributes> Masked<A> {
         check_mask(&layout.shape()[axis..], mask.shape(), most)?;
         // Types known at run time may have no kernels that gather.
         let gathers = || S::Kind::kernels::<Positions<i32>>(&self.gather.erased(), dtype, i32::TYPE).is_ok();
-        if !S::Kind::IS_PLAIN || by_positions(layout, axis, mask) && gathers() {
+        let forced = self.gather.options.method.is_some();
+        if !S::Kind::IS_PLAIN || !forced && by_positions(layout, axis, mask) && gathers() {
             return self.gather.run_into(data, &mask.positions::<i32>()?, out);
         }
         let (out, options) = (out.target_of(dtype)?, self.gather.options);
@@ -155,15 +158,24 @@ fn check_mask(data: &[usize], mask: &[usize], most: usize) -> Result<(), Error> 
     Ok(())
 }
 
-/// Size of a mask from which its bits select faster than a gather does, once for each coordinate before the axis.
-const LONG: usize = 512;
+/// Number of times from which it may pay to find the positions once, instead of reading the bits each time.
+const OFTEN: usize = 16;
 
-/// Whether positions gather plain data faster than bits select it: data with gaps, and masks that are short and used
-/// more than once.
+/// Whether positions gather plain data faster than bits select it. The bits are read for each coordinate before the
+/// axis, which is slower if few are 1, and for each column if rows are not contiguous.
 #[inline]
 fn by_positions(data: &Layout, axis: usize, mask: &Mask<'_>) -> bool {
-    let is_short = mask.len() < LONG && data.shape()[..axis].iter().any(|&dim| dim != 1);
-    mask.shape().len() == 1 && (is_short || !data.is_row_major() && i32::try_from(mask.len()).is_ok())
+    let (sizes, n, mut row) = (data.shape(), mask.len(), 1isize);
+    let follows = |d: usize| {
+        let step = row;
+        row = row.wrapping_mul(sizes[d] as isize);
+        sizes[d] == 1 || data.strides()[d] == step
+    };
+    let is_contiguous = data.is_row_major() || (axis + 1..sizes.len()).rev().all(follows);
+    let columns = if is_contiguous { 1 } else { elements(&sizes[axis + 1..]) };
+    let is_often = elements(&sizes[..axis]).saturating_mul(columns) >= OFTEN;
+    let is_slow = !is_contiguous || mask.count() < WORD.max(n / 4);
+    is_often && is_slow && mask.shape().len() == 1 && i32::try_from(n).is_ok()
 }
 
 /// Selects elements of `size` bytes.

@@ -1,5 +1,6 @@
 //! Masks: true and false along one or several dimensions, as bits.
 
+use alloc::vec::Vec;
 use core::borrow::Borrow;
 
 use crate::call::source::Source;
@@ -109,8 +110,8 @@ impl<'a> Mask<'a> {
     pub fn from_bits(bits: Bitmap<'a>) -> Self {
         let len = bits.len();
         let count = match Level::resolve(None) {
-            Ok(level) if len > WORD => count_ones(level, &bits, 0, len),
-            _ => len - bits.null_count(),
+            Ok(level) => count_ones(level, &bits, 0, len),
+            Err(_) => len - bits.null_count(),
         };
         Mask { bits: Held::Lent(bits), shape: Shape::of_both(&[len], &[]), count }
     }
@@ -208,14 +209,16 @@ impl<'a> Mask<'a> {
     #[doc(alias("nonzero", "flatnonzero", "argwhere", "where"))]
     pub fn positions<I: Position>(&self) -> Result<Checked<'static, I>, Error> {
         check_fits::<I>(self.len())?;
-        let positions = mask_positions(Level::resolve(None)?, self.bitmap())?;
+        let level = Level::resolve(None)?;
+        let positions = if self.count == 0 { Vec::new() } else { mask_positions(level, self.bitmap())? };
         Ok(Checked::from_positions(positions, self.len()))
     }
 }
 
 impl Mask<'_> {
-    /// The rows of bits where the mask is true, in row-major order: row `i` is bits `i * columns..(i + 1) * columns`. With
-    /// one column these are the values of a list of booleans: Arrow's `filter`. By ids, [`gather_bits`](crate::gather_bits).
+    /// The rows of bits where the mask is true, in row-major order: row `i` is bits `i * columns..(i + 1) * columns`.
+    /// With one column these are the values of a list of booleans: Arrow's `filter`. By ids,
+    /// [`gather_bits`](crate::gather_bits).
     ///
     /// Cost: one pass over the bits, 64 at a time, and one allocation.
     ///
@@ -237,8 +240,9 @@ impl Mask<'_> {
     /// [`Error::LevelUnavailable`] and [`Error::AllocationFailed`].
     #[doc(alias("filter", "pext", "compress"))]
     pub fn select_bits(&self, bits: Bitmap<'_>, columns: usize) -> Result<Validity, Error> {
-        let (len, rows) = (bits.len(), self.len().saturating_mul(columns));
-        if len != rows {
+        let (len, rows) = (bits.len(), self.len().checked_mul(columns));
+        if rows != Some(len) {
+            let rows = rows.unwrap_or(usize::MAX);
             return Err(Error::BitmapLengthMismatch { op: OP, argument: Argument::Data, len, rows, elements: rows });
         }
         let (level, all) = (Level::resolve(None)?, self.count * columns);
@@ -269,21 +273,27 @@ unsafe fn pack(start: *const u8, layout: &Layout, writer: &mut BitWriter<'_>) {
     let dims = layout.shape().iter().zip(layout.strides());
     merge_into(&mut loops, dims.map(|(&n, &data)| Loop { n, out: data, data, index: 0 }));
     let inner = loops.pop().unwrap_or(Loop { data: 1, ..Loop::ONCE });
-    let line = |at: isize, n: usize| {
-        // SAFETY: V1: `n` bytes of a line of contiguous elements, from offset `at` on.
-        unsafe { core::slice::from_raw_parts(start.wrapping_offset(at), n) }
-    };
+    // Bytes of lines that are short or not contiguous are collected first.
+    let (mut word, mut filled) = ([0; WORD], 0);
     for_each(&loops, 0, |at: isize, along| at.wrapping_add(along.data), &mut |at: isize| {
-        for first in (0..inner.n).step_by(WORD) {
-            let n = WORD.min(inner.n - first);
-            let at = |lane: usize| at.wrapping_add(inner.data.wrapping_mul((first + lane) as isize));
-            let word = match inner.data {
-                1 => nonzero_bytes(line(at(0), n)),
-                _ => word_of(n, |lane| u64::from(line(at(lane), 1)[0] != 0)),
-            };
-            writer.push(word, n);
+        let from = |lane: usize| start.wrapping_offset(at.wrapping_add(inner.data.wrapping_mul(lane as isize)));
+        if inner.data == 1 && inner.n >= WORD {
+            // SAFETY: V1: the bytes of a line of contiguous elements.
+            let line = unsafe { core::slice::from_raw_parts(from(0), inner.n) };
+            line.chunks(WORD).for_each(|bytes| writer.push(nonzero_bytes(bytes), bytes.len()));
+            return;
+        }
+        for lane in 0..inner.n {
+            // SAFETY: V1: an element of this line.
+            word[filled] = unsafe { from(lane).read() };
+            filled += 1;
+            if filled == WORD {
+                writer.push(nonzero_bytes(&word), WORD);
+                filled = 0;
+            }
         }
     });
+    writer.push(nonzero_bytes(&word[..filled]), filled);
 }
 
 /// The bytes, up to [`WORD`], that are not 0, as bits.
@@ -331,7 +341,9 @@ mod tests {
             check(&Mask::new(&bytes[..n]).unwrap(), &bools[..n]);
             check(&Mask::new(&bools[..n]).unwrap(), &bools[..n]);
         }
-        for (rows, columns, strides, offset) in [(9, 30, [30, 1], 5), (30, 9, [1, 31], 0), (70, 4, [-4, 1], 290)] {
+        for (rows, columns, strides, offset) in
+            [(9, 30, [30, 1], 5), (30, 9, [1, 31], 0), (70, 4, [-4, 1], 290), (4, 70, [75, 1], 0), (3, 70, [1, 3], 2)]
+        {
             let view = View::strided(&bytes, &[rows, columns], &strides, offset).unwrap();
             let expected: Vec<bool> =
                 (0..rows * columns).map(|at| *view.get(&[at / columns, at % columns]).unwrap() != 0).collect();

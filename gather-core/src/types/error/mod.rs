@@ -346,7 +346,7 @@ errors! {
         to: i128,
         /// The number of values.
         len: usize,
-    } => "ragged: row {row} has offsets {from} and {to}, which ascend in 0..={len}",
+    } => "ragged: row {row} has offsets {from} and {to}; offsets must ascend in 0..={len}",
     /// The offsets of a result of [`Ragged`](crate::Ragged) rows exceed their type.
     OffsetsTooLong {
         /// The last offset.
@@ -659,7 +659,7 @@ errors! {
         rows: Option<usize>,
     } match rows {
         Some(rows) => "pairs: pair {position} is row {row} of source {source}, which has {rows} rows",
-        None => "pairs: pair {position} is of source {source}; there are {chunks} chunks",
+        None => "pairs: pair {position} is of source {source}; there are {chunks} sources",
     },
     /// An axis is longer than the positions of [`Checked`](crate::Checked) indices count.
     CheckedAxisTooLong {

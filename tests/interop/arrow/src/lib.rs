@@ -234,7 +234,7 @@ impl<'a> Rows<'a> {
 
     fn lists<O: OffsetSizeTrait + Position>(&self, column: Column<'_>, field: &FieldRef) -> Taken<ArrayRef> {
         let lists: Vec<_> = column.0.iter().map(|array| array.as_list::<O>()).collect();
-        let one = Ragged::of_offsets(lists[0].value_offsets(), lists[0].values().len())?;
+        let one = Ragged::from_offsets(lists[0].value_offsets(), lists[0].values().len())?;
         let of = |(offsets, ids)| (offsets, By::Ids(ids, None));
         let (mut of_values, mut values) = (vec![], vec![]);
         let (offsets, by) = match &self.by {

@@ -105,7 +105,7 @@ pub(super) const TYPES: &[(&str, Door)] = &[
     ("Ragged::len", Test("ragged::rows_of_every_kind")),
     ("Ragged::masked", Test("ragged::rows_of_every_kind")),
     ("Ragged::new", Test("ragged::rows_of_every_kind")),
-    ("Ragged::of_offsets", Test("ragged::rows_of_every_kind")),
+    ("Ragged::from_offsets", Test("ragged::rows_of_every_kind")),
     ("Ragged::positions", Test("ragged::rows_of_every_kind")),
     ("Ragged::positions_masked", Test("ragged::rows_of_every_kind")),
     ("Reducer::name", Test("scatter::reductions_of_ones_own")),
