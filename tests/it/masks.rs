@@ -199,7 +199,7 @@ fn tensors<T: Value>(shape: &[usize], order: &[usize], gap: usize, reversed: u32
                         let got = op.run(&data, &bits).unwrap();
                         assert_eq!((got.shape(), got.as_slice()), (&out[..], &expected[..]), "{about}");
                     }
-                    let (dynamic, before) = (DynView::from(&data), got.shape().len());
+                    let (dynamic, before) = (DynView::from(&data), out.len());
                     let got: DynTensor = op.run(&dynamic, &bits).unwrap();
                     assert_eq!(got.downcast::<T>().unwrap().as_slice(), expected, "{about}");
                     let mut reused = Tensor::default();
