@@ -149,11 +149,11 @@ impl MaskedNest<'_> {
             for_each(others, at.0.wrapping_add(from), |at, along| at.wrapping_add(along.data), &mut |from| {
                 let (_, to) = after(at, line, done);
                 let ends = (data.wrapping_offset(bytes(from)), out.wrapping_offset(bytes(to)));
-                let lines = (bits.part(bit, along.n * n), n, bytes(along.data));
+                let lines = (n, along.n, bytes(along.data));
                 // SAFETY: G2: the offsets are at coordinates of the outer loops and of the lines, so that the rows of
                 // these bits, and `ones - done` rows of the output, lie along its steps. Rows are contiguous
                 // (`fold_into`).
-                done += select(&unsafe { SelectJob::new(lines, ends, steps, (ones - done, row)) });
+                done += select(&unsafe { SelectJob::new((bits, bit), lines, ends, steps, (ones - done, row)) });
                 bit += along.n * n;
             });
             // X3: every row of the output has been written.
@@ -174,7 +174,7 @@ pub(crate) fn mask_positions<P: PositionType>(level: Available, bits: Bitmap<'_>
         let (n, done) = (numbers.len().min(bits.len() - at), positions.len());
         let ends = (numbers.as_ptr().cast(), positions.spare_capacity_mut().as_mut_ptr().cast());
         // SAFETY: G2: `n` numbers may be read. `count` ones have memory in all, and `done` have been written.
-        let job = unsafe { SelectJob::new((bits.part(at, n), n, 0), ends, [size as isize; 2], (count - done, size)) };
+        let job = unsafe { SelectJob::new((bits, at), (n, 1, 0), ends, [size as isize; 2], (count - done, size)) };
         let selected = select(&job);
         // SAFETY: the job has written `selected` numbers, for which there was memory.
         unsafe { positions.set_len(done + selected) };

@@ -125,14 +125,6 @@ impl<'a> Bitmap<'a> {
         (low >> shift | high) & first_bits(n)
     }
 
-    /// Bits `at..at + n`.
-    #[inline(always)]
-    pub(crate) fn part(self, at: usize, n: usize) -> Self {
-        debug_assert!(at + n <= self.len, "{n} bits from {at} on, of {}", self.len);
-        let first = self.offset + at;
-        Bitmap { bytes: &self.bytes[first / 8..(first + n).div_ceil(8)], offset: first % 8, len: n }
-    }
-
     /// Bits `64 i..64 i + 64` for each `i`, as by [`Bitmap::word`], without a last word of fewer bits.
     #[inline(always)]
     pub(crate) fn whole_words(self) -> impl Iterator<Item = u64> {
@@ -167,6 +159,47 @@ impl<'a> Bitmap<'a> {
             1 => self.word(at as usize, n),
             step => word_of(n, |lane| self.bit(at.wrapping_add(step.wrapping_mul(lane as isize)) as usize)),
         }
+    }
+}
+
+/// Words of adjacent bits.
+#[derive(Clone, Copy)]
+pub(crate) struct BitWords<'a> {
+    bits: Bitmap<'a>,
+    /// The position of the next bit, and of the end.
+    at: usize,
+    end: usize,
+    /// The bytes from the next bit's on, and the position of the bit in the first one.
+    bytes: &'a [u8],
+    shift: usize,
+}
+
+impl<'a> BitWords<'a> {
+    /// The words of `n` bits from bit `at` on.
+    #[inline(always)]
+    pub(crate) fn new(bits: Bitmap<'a>, at: usize, n: usize) -> Self {
+        let (bytes, shift) = if n == 0 { (&[][..], 0) } else { bits.bytes_from(at) };
+        BitWords { bits, at, end: at + n, bytes, shift }
+    }
+
+    /// The next word of [`WORD`] bits, by one load; `None` from the last words on.
+    #[inline(always)]
+    pub(crate) fn next_whole(&mut self) -> Option<u64> {
+        let (low, rest) = self.bytes.split_first_chunk::<8>()?;
+        let high = u64::from(*rest.first()?) << 1 << (WORD - 1 - self.shift);
+        if self.end - self.at < WORD {
+            return None;
+        }
+        (self.at, self.bytes) = (self.at + WORD, rest);
+        Some(u64::from_le_bytes(*low) >> self.shift | high)
+    }
+
+    /// The next of the last words, and the number of its bits.
+    #[inline(always)]
+    pub(crate) fn next_last(&mut self) -> Option<(u64, usize)> {
+        let (at, n) = (self.at, WORD.min(self.end - self.at));
+        self.at += n;
+        if n == 0 { None } else { Some((self.bits.word(at, n), n)) }
     }
 }
 

@@ -273,27 +273,27 @@ unsafe fn pack(start: *const u8, layout: &Layout, writer: &mut BitWriter<'_>) {
     let dims = layout.shape().iter().zip(layout.strides());
     merge_into(&mut loops, dims.map(|(&n, &data)| Loop { n, out: data, data, index: 0 }));
     let inner = loops.pop().unwrap_or(Loop { data: 1, ..Loop::ONCE });
-    // Bytes of lines that are short or not contiguous are collected first.
-    let (mut word, mut filled) = ([0; WORD], 0);
+    // Bits of short lines are collected to words.
+    let (mut word, mut filled) = (0, 0);
     for_each(&loops, 0, |at: isize, along| at.wrapping_add(along.data), &mut |at: isize| {
-        let from = |lane: usize| start.wrapping_offset(at.wrapping_add(inner.data.wrapping_mul(lane as isize)));
-        if inner.data == 1 && inner.n >= WORD {
-            // SAFETY: V1: the bytes of a line of contiguous elements.
-            let line = unsafe { core::slice::from_raw_parts(from(0), inner.n) };
-            line.chunks(WORD).for_each(|bytes| writer.push(nonzero_bytes(bytes), bytes.len()));
-            return;
-        }
-        for lane in 0..inner.n {
-            // SAFETY: V1: an element of this line.
-            word[filled] = unsafe { from(lane).read() };
-            filled += 1;
+        let mut lane = 0;
+        while lane < inner.n {
+            let n = (inner.n - lane).min(WORD - filled);
+            let from = |i: usize| start.wrapping_offset(at.wrapping_add(inner.data.wrapping_mul((lane + i) as isize)));
+            let bits = match inner.data {
+                // SAFETY: V1: `n` bytes of a line of contiguous elements.
+                1 => nonzero_bytes(unsafe { core::slice::from_raw_parts(from(0), n) }),
+                // SAFETY: V1: an element of this line: `i < n`.
+                _ => word_of(n, |i| u64::from(unsafe { from(i).read() } != 0)),
+            };
+            (word, filled, lane) = (word | bits << filled, filled + n, lane + n);
             if filled == WORD {
-                writer.push(nonzero_bytes(&word), WORD);
-                filled = 0;
+                writer.push(word, WORD);
+                (word, filled) = (0, 0);
             }
         }
     });
-    writer.push(nonzero_bytes(&word[..filled]), filled);
+    writer.push(word, filled);
 }
 
 /// The bytes, up to [`WORD`], that are not 0, as bits.

@@ -23,13 +23,16 @@ use crate::kernels::vector::Vector;
 use crate::kernels::x86::{self, __m128i, __m256i};
 #[cfg(target_arch = "x86_64")]
 use crate::tensor::bitmap::first_bits;
-use crate::tensor::bitmap::{Bitmap, WORD};
+use crate::tensor::bitmap::{BitWords, Bitmap, WORD};
 use crate::types::level::Available;
 
 /// Lines of rows, and the bits that select some of them. Its invariant is G2, the contract of [`SelectJob::new`].
 #[derive(Clone, Copy)]
 pub(crate) struct SelectJob<'a> {
     bits: Bitmap<'a>,
+    /// The first bit, and the bit after the last one.
+    first: usize,
+    end: usize,
     /// The number of rows of a line, and the step from a line to the next in data.
     n: usize,
     step: isize,
@@ -51,21 +54,23 @@ level_pointers! {
 }
 
 impl<'a> SelectJob<'a> {
-    /// The job to select among lines of `n` rows of `row` bytes, by a bit for each row. Lines are `step` bytes apart.
+    /// The job to select among `lines` lines of `n` rows of `row` bytes, by a bit for each row, from bit `first` on.
     ///
     /// # Safety
-    /// G2: for bit `l * n + i`, `i < n`, `row` bytes may be read at `from + l * step + i * steps[0]`. For `j < most`,
-    /// `row` bytes may be written at `to + j * steps[1]`. No two of the latter share a byte with each other, or with
-    /// data. At most `most` of the bits are 1.
+    /// G2: for bit `first + l * n + i`, `i < n`, `row` bytes may be read at `from + l * step + i * steps[0]`. For
+    /// `j < most`, `row` bytes may be written at `to + j * steps[1]`. No two of the latter share a byte with each other,
+    /// or with data. At most `most` of the bits are 1.
     #[inline(always)]
     pub(crate) unsafe fn new(
-        (bits, n, step): (Bitmap<'a>, usize, isize),
+        (bits, first): (Bitmap<'a>, usize),
+        (n, lines, step): (usize, usize, isize),
         (from, to): (*const u8, *mut u8),
         steps: [isize; 2],
         (most, row): (usize, usize),
     ) -> Self {
-        debug_assert!(n > 0 && bits.len().is_multiple_of(n) && row > 0, "G2");
-        SelectJob { bits, n, step, ends: Ends { from, to, steps }, most, row }
+        let end = first + lines * n;
+        debug_assert!(n > 0 && end <= bits.len() && row > 0, "G2");
+        SelectJob { bits, first, end, n, step, ends: Ends { from, to, steps }, most, row }
     }
 }
 
@@ -122,17 +127,15 @@ impl<C: CopyRow, const PACKED: bool> LevelFn for Select<C, PACKED> {
     #[inline(always)]
     fn call<Here: Token>(here: Here, job: &SelectJob<'_>) -> usize {
         let (copy, row) = (C::of(job.row), C::BYTES.unwrap_or(job.row));
-        let (SelectJob { bits, n, step, mut ends, most, .. }, mut left) = (*job, job.most);
+        let (SelectJob { bits, mut first, end, n, step, mut ends, most, .. }, mut left) = (*job, job.most);
         if PACKED {
             // The compiler knows the steps of elements.
             ends.steps = [row as isize; 2];
         }
-        let mut first = 0;
         // Not `step_by`, which divides.
-        while first < bits.len() {
-            let (line, next) = (bits.part(first, n), ends.from.wrapping_offset(step));
-            let last = line.word(n - n % WORD, n % WORD);
-            for (at, word) in line.whole_words().chain([last]).enumerate() {
+        while first < end {
+            let (mut words, next) = (BitWords::new(bits, first, n), ends.from.wrapping_offset(step));
+            while let Some(word) = words.next_whole() {
                 let ones = word.count_ones() as usize;
                 if PACKED && ones == WORD {
                     // SAFETY: G2: `WORD` rows are selected, and contiguous in data and in the output.
@@ -140,7 +143,6 @@ impl<C: CopyRow, const PACKED: bool> LevelFn for Select<C, PACKED> {
                 } else if !PACKED
                     || ones <= FEW
                     || left < WORD
-                    || at == n / WORD
                     // SAFETY: G2: `WORD` elements may be read, and `left` elements may be written.
                     || !unsafe { compress::<C>(here, word, ends) }
                 {
@@ -148,6 +150,12 @@ impl<C: CopyRow, const PACKED: bool> LevelFn for Select<C, PACKED> {
                     unsafe { ends.copy_each(copy, word) };
                 }
                 (ends, left) = (ends.after(WORD, ones), left - ones);
+            }
+            while let Some((word, n)) = words.next_last() {
+                let ones = word.count_ones() as usize;
+                // SAFETY: G2, for the rows of this word.
+                unsafe { ends.copy_each(copy, word) };
+                (ends, left) = (ends.after(n, ones), left - ones);
             }
             (first, ends.from) = (first + n, next);
         }
