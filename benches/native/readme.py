@@ -15,7 +15,7 @@ import math
 import pathlib
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-BEGIN, END = "<!-- measured: `readme.py` writes the lines below -->\n\n", "\n<!-- end of measured -->\n"
+BEGIN, END = "<!-- measured: `readme.py` writes the lines below -->\n", "<!-- end of measured -->\n"
 PLANNED, FRESH = "gather", "gather (fresh)"
 LATENCY = "gather/small_32x16_8"
 # The rows of README; its means are of all rows.
@@ -97,6 +97,10 @@ class Run:
         of = {name: self.ratios(ours, prefixes) for name, prefixes in FAMILIES.items()}
         return ", ".join(f"{geometric_mean(ratios)} over {len(ratios)} {name}" for name, ratios in of.items() if ratios)
 
+    def load(self):
+        """The load averages of the last minute before and after the run."""
+        return f"{self.report['load_average_before'][0]:.1f} before, {self.report['load_average_after'][0]:.1f} after"
+
     def machine(self):
         """The machine, the day and the versions."""
         day = datetime.datetime.fromisoformat(self.report["date"]).date().isoformat()
@@ -123,19 +127,18 @@ def readme(run):
     text = (
         f"Geometric means of `best / ours` over all workloads of this run: {run.means(PLANNED)}. "
         f"With fresh outputs on both sides: {run.means(FRESH)}. The call of a few bytes, `small_32x16_8`, is in no mean. "
-        f"All rows are in [the record](benches/record/engines.md). {run.machine()}"
+        f"All rows are in [the record](benches/record/engines.md). {run.machine()} Other programs ran meanwhile: the load "
+        f"average was {run.load()}."
     )
     return run.table(PLANNED, LISTED) + "\n" + wrapped(text)
 
 
 def page(run):
     """The page of the record."""
-    report = run.report
-    load = f"{report['load_average_before'][0]:.1f} before, {report['load_average_after'][0]:.1f} after"
     parts = ["# Engines, the run of README\n"]
     parts.append(wrapped(
         f"`benches/native/readme.py` wrote this page and README's table from one run of `measure.py --table all`. "
-        f"{run.machine()} Load average: {load}. Each engine ran in its own process, in turn with the others, on warm "
+        f"{run.machine()} Load average: {run.load()}. Each engine ran in its own process, in turn with the others, on warm "
         f"memory; outputs were compared with NumPy's first. Times are medians in milliseconds; `best / ours` is the "
         f"quotient of the two printed times."
     ))
@@ -162,7 +165,7 @@ def main():
         raise SystemExit("README's run is on the clock, on NumPy's pages, at offset 0")
     path = ROOT / "README.md"
     before, rest = path.read_text(encoding="utf-8").split(BEGIN)
-    path.write_text(before + BEGIN + readme(run) + END + rest.split(END)[1], encoding="utf-8")
+    path.write_text(f"{before}{BEGIN}\n{readme(run)}\n{END}{rest.split(END)[1]}", encoding="utf-8")
     (ROOT / "benches/record/engines.md").write_text(page(run), encoding="utf-8")
 
 
