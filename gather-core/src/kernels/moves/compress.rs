@@ -58,8 +58,8 @@ impl<'a> SelectJob<'a> {
     ///
     /// # Safety
     /// G2: for bit `first + l * n + i`, `i < n`, `row` bytes may be read at `from + l * step + i * steps[0]`. For
-    /// `j < most`, `row` bytes may be written at `to + j * steps[1]`. No two of the latter share a byte with each other,
-    /// or with data. At most `most` of the bits are 1.
+    /// `j < most`, `row` bytes may be written at `to + j * steps[1]`. No two of the latter share a byte with each
+    /// other, or with data. At most `most` of the bits are 1.
     #[inline(always)]
     pub(crate) unsafe fn new(
         (bits, first): (Bitmap<'a>, usize),
