@@ -244,8 +244,11 @@ fn appended_rows_follow_others() {
     let refused = ragged.gather_into(&[1u8], &mut offsets, &mut bytes).unwrap_err();
     assert_eq!(refused, Error::LastOffsetMismatch { last: 4, values: 3 });
     let refused = ragged.gather_into(&[2u8], &mut offsets, &mut bytes).unwrap_err();
+    assert_eq!(refused, Error::LastOffsetMismatch { last: 4, values: 3 });
+    bytes.push(b'w');
+    let refused = ragged.gather_into(&[2u8], &mut offsets, &mut bytes).unwrap_err();
     assert!(matches!(refused, Error::IndexOutOfRange { index: 2, dim: 2, .. }));
-    assert_eq!((&offsets[..], &bytes[..]), (&[2, 4][..], &b"abt"[..]));
+    assert_eq!((&offsets[..], &bytes[..]), (&[2, 4][..], &b"abtw"[..]));
 }
 
 #[test]
