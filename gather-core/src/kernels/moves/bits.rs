@@ -228,7 +228,8 @@ impl LevelFn for SelectBits {
     }
 }
 
-/// The bits where `mask` is 1, side by side from bit 0 on.
+/// The bits where `mask` is 1, side by side from bit 0 on. With AVX2 one instruction, which AMD's processors before
+/// Zen 3 run in steps, one or more for each 1 bit.
 #[inline(always)]
 fn selected<Here: Token>(here: Here, bits: u64, mask: u64) -> u64 {
     #[cfg(target_arch = "x86_64")]
