@@ -125,16 +125,6 @@ impl<'a> Bitmap<'a> {
         (low >> shift | high) & first_bits(n)
     }
 
-    /// Bits `64 i..64 i + 64` for each `i`, as by [`Bitmap::word`], without a last word of fewer bits.
-    #[inline(always)]
-    pub(crate) fn whole_words(self) -> impl Iterator<Item = u64> {
-        let (words, shift) = (&self.bytes.as_chunks::<8>().0[..self.len / WORD], self.offset);
-        words.iter().enumerate().map(move |(at, word)| {
-            let next = self.bytes.get(8 * at + 8).copied().unwrap_or(0);
-            u64::from_le_bytes(*word) >> shift | u64::from(next) << (WORD - 1 - shift) << 1
-        })
-    }
-
     /// The first position and the length of each run of 1 bits in a word from a multiple of [`WORD`] on. If `SINGLE`,
     /// each bit is a run.
     #[inline(always)]
@@ -182,23 +172,25 @@ impl<'a> BitWords<'a> {
         BitWords { bits, at, end: at + n, bytes, shift }
     }
 
-    /// The next word of [`WORD`] bits, by one load; `None` from the last words on.
+    /// The next word of [`WORD`] bits, by one load; `None` if fewer bits are left.
     #[inline(always)]
     pub(crate) fn next_whole(&mut self) -> Option<u64> {
         let (low, rest) = self.bytes.split_first_chunk::<8>()?;
-        let high = u64::from(*rest.first()?) << 1 << (WORD - 1 - self.shift);
         if self.end - self.at < WORD {
             return None;
         }
+        // At `shift` 0 nothing of the ninth byte is used, and there may be none.
+        let next = rest.first().copied().unwrap_or(0);
         (self.at, self.bytes) = (self.at + WORD, rest);
-        Some(u64::from_le_bytes(*low) >> self.shift | high)
+        Some(u64::from_le_bytes(*low) >> self.shift | u64::from(next) << 1 << (WORD - 1 - self.shift))
     }
 
-    /// The next of the last words, and the number of its bits.
+    /// The last word, and the number of its bits; `None` if no bit is left.
     #[inline(always)]
     pub(crate) fn next_last(&mut self) -> Option<(u64, usize)> {
-        let (at, n) = (self.at, WORD.min(self.end - self.at));
-        self.at += n;
+        let (at, n) = (self.at, self.end - self.at);
+        debug_assert!(n < WORD, "{n} bits after the whole words");
+        self.at = self.end;
         if n == 0 { None } else { Some((self.bits.word(at, n), n)) }
     }
 }
@@ -325,6 +317,24 @@ mod tests {
     /// Bytes without a pattern.
     fn bytes(n: usize) -> Vec<u8> {
         (0..n as u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 13) as u8).collect()
+    }
+
+    #[test]
+    fn whole_words_end_with_the_bits_and_not_before() {
+        let bytes = bytes(40);
+        for (offset, len) in (0..20).flat_map(|offset| [0_usize, 1, 63, 64, 65, 128, 200].map(|len| (offset, len))) {
+            // No byte follows that the bits do not need.
+            let bits = Bitmap::new(&bytes[..(offset + len).div_ceil(8)], offset, len).unwrap();
+            for first in [0, 1, 8, 64].into_iter().filter(|&first| first <= len) {
+                let mut words = BitWords::new(bits, first, len - first);
+                let whole: Vec<u64> = core::iter::from_fn(|| words.next_whole()).collect();
+                assert_eq!(whole.len(), (len - first) / WORD, "{len} from {first} at {offset}");
+                assert!((0..).zip(&whole).all(|(at, &word)| word == bits.word(first + at * WORD, WORD)));
+                let rest = (len - first) % WORD;
+                assert_eq!(words.next_last(), (rest > 0).then(|| (bits.word(len - rest, rest), rest)));
+                assert_eq!((words.next_whole(), words.next_last()), (None, None));
+            }
+        }
     }
 
     #[test]

@@ -21,7 +21,7 @@ use crate::kernels::resolve::check::{ArePositions, CompiledCheckFn};
 use crate::kernels::vector::Vector;
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::words::{Eight, Words};
-use crate::tensor::bitmap::{BitWriter, Bitmap, WORD, first_bits};
+use crate::tensor::bitmap::{BitWords, BitWriter, Bitmap, WORD, first_bits};
 use crate::types::index::Index;
 use crate::types::level::Available;
 
@@ -219,10 +219,13 @@ impl LevelFn for SelectBits {
     #[inline(always)]
     fn call<Here: Token>(here: Here, (out, mask, bits): Self::Args<'_>) -> usize {
         let mut writer = BitWriter::new(out);
-        let rest = mask.len() % WORD;
-        let last = [mask, bits].map(|of| of.word(mask.len() - rest, rest));
-        for (mask, bits) in mask.whole_words().zip(bits.whole_words()).chain([last.into()]) {
-            writer.push(selected(here, bits, mask), mask.count_ones() as usize);
+        let [mut masks, mut words] = [mask, bits].map(|bits| BitWords::new(bits, 0, mask.len()));
+        let mut push = |mask: u64, bits| writer.push(selected(here, bits, mask), mask.count_ones() as usize);
+        while let (Some(mask), Some(bits)) = (masks.next_whole(), words.next_whole()) {
+            push(mask, bits);
+        }
+        if let (Some((mask, _)), Some((bits, _))) = (masks.next_last(), words.next_last()) {
+            push(mask, bits);
         }
         writer.finish()
     }

@@ -151,7 +151,7 @@ impl<C: CopyRow, const PACKED: bool> LevelFn for Select<C, PACKED> {
                 }
                 (ends, left) = (ends.after(WORD, ones), left - ones);
             }
-            while let Some((word, n)) = words.next_last() {
+            if let Some((word, n)) = words.next_last() {
                 let ones = word.count_ones() as usize;
                 // SAFETY: G2, for the rows of this word.
                 unsafe { ends.copy_each(copy, word) };
