@@ -71,11 +71,17 @@ fn rows_of_bits<P: Position>(bits: Bitmap<'_>, columns: usize, ids: &Checked<'_,
                 writer.push(word & !missing, block.len());
             }
         } else {
-            for position in positions {
-                let present = if position.widen() < 0 { 0 } else { u64::MAX };
+            // Short rows side by side in one word; long rows in several words each. Rows of `WORD` bits are not shifted.
+            let n = columns.min(WORD);
+            for block in positions.chunks(WORD / n) {
                 for done in (0..columns).step_by(WORD) {
-                    let n = WORD.min(columns - done);
-                    writer.push(bits.word(first(position) + done, n) & present, n);
+                    let n = n.min(columns - done);
+                    let row = |position: &P| match position.widen() {
+                        ..0 => 0,
+                        _ => bits.word(first(position) + done, n),
+                    };
+                    let word = block.iter().rev().fold(0, |word: u64, position| word << (n % WORD) | row(position));
+                    writer.push(word, n * block.len());
                 }
             }
         }
