@@ -1,6 +1,7 @@
 //! Borrowed tensors: a layout over memory, checked at construction.
 
 use core::marker::PhantomData;
+use core::ops::Range;
 use core::ptr::NonNull;
 
 use crate::tensor::layout::Layout;
@@ -36,6 +37,44 @@ macro_rules! layout_methods {
     };
 }
 pub(super) use layout_methods;
+
+/// Methods of views that give a view of the same elements, or of some.
+macro_rules! part_methods {
+    ($self:ident: [$($receiver:tt)+] -> $Part:ty) => {
+        /// The same elements with the dimensions in another order.
+        ///
+        /// # Errors
+        /// [`Error::InvalidPermutation`] if `axes` does not name every dimension once.
+        pub fn permuted($($receiver)+, axes: &[usize]) -> Result<$Part, Error> {
+            let layout = $self.layout.permuted(axes)?;
+            // SAFETY: V1, V2: the coordinates are the permuted coordinates of this view, from the same address on.
+            Ok(unsafe { <$Part>::from_raw_parts($self.origin(), layout) })
+        }
+
+        /// The elements whose coordinate along `axis` is in `range`, as of `narrow` in PyTorch.
+        ///
+        /// # Errors
+        /// [`Error::RangeOutOfBounds`] if there is no such axis, if the range descends, or if it ends beyond the axis.
+        pub fn narrow($($receiver)+, axis: usize, range: Range<usize>) -> Result<$Part, Error> {
+            let (layout, first) = $self.layout.narrowed(axis, range)?;
+            let origin = $self.origin().wrapping_offset(first);
+            // SAFETY: V1, V2: `first` is the position of a coordinate of this view, and the coordinates from there on
+            // are coordinates of this view. Without a coordinate, `first` is 0.
+            Ok(unsafe { <$Part>::from_raw_parts(origin, layout) })
+        }
+
+        /// The elements whose coordinate along `axis` is `index`, without this dimension, as of `select` in PyTorch.
+        ///
+        /// # Errors
+        /// [`Error::RangeOutOfBounds`] if there is no such axis, or if `index` is not below its size.
+        pub fn select($($receiver)+, axis: usize, index: usize) -> Result<$Part, Error> {
+            let (layout, first) = $self.layout.selected(axis, index)?;
+            let origin = $self.origin().wrapping_offset(first);
+            // SAFETY: V1, V2: as in `narrow`.
+            Ok(unsafe { <$Part>::from_raw_parts(origin, layout) })
+        }
+    };
+}
 
 /// A borrowed tensor: shape and element strides over a slice.
 pub struct View<'a, T> {
@@ -178,15 +217,7 @@ impl<'a, T> View<'a, T> {
         Some(unsafe { &*self.origin().wrapping_offset(offset) })
     }
 
-    /// The same elements with the dimensions in another order.
-    ///
-    /// # Errors
-    /// [`Error::InvalidPermutation`] if `axes` does not name every dimension once.
-    pub fn permuted(&self, axes: &[usize]) -> Result<Self, Error> {
-        let layout = self.layout.permuted(axes)?;
-        // SAFETY: V1: the coordinates are the permuted coordinates of this view, from the same address on.
-        Ok(unsafe { Self::from_raw_parts(self.origin(), layout) })
-    }
+    part_methods!(self: [&self] -> View<'a, T>);
 
     #[inline]
     pub(crate) fn origin(&self) -> *const T {
@@ -263,6 +294,7 @@ impl<'a, T> ViewMut<'a, T> {
     }
 
     layout_methods!();
+    part_methods!(self: [&mut self] -> ViewMut<'_, T>);
 
     #[inline]
     pub(crate) fn origin(&mut self) -> *mut T {

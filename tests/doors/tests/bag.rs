@@ -57,6 +57,7 @@ fn settings_are_kept() {
         .padding_index(-1)
         .default_index(2)
         .skip_negative(true)
+        .skip_out_of_range(true)
         .include_last_offset(true)
         .par(Par::Threads(2))
         .level(Level::Scalar)
@@ -65,7 +66,7 @@ fn settings_are_kept() {
     assert_eq!((op.get_reduction(), op.get_negative_index()), (Reduction::Max, NegativeIndex::Reject));
     assert_eq!((op.get_out_of_bounds(), op.get_include_last_offset()), (OutOfBounds::Clamp, true));
     assert_eq!((op.get_padding_index(), op.get_default_index()), (Some(-1), Some(2)));
-    assert!(op.get_skip_negative());
+    assert!(op.get_skip_negative() && op.get_skip_out_of_range());
     assert_eq!((op.get_par(), op.get_level()), (Par::Threads(2), Some(Level::Scalar)));
     let (ids, offsets) = ids();
     // One bag of rows 3, 0 and 3, of which 3 is left out; one of nothing.

@@ -22,6 +22,18 @@ fn borrowed<T: Clone + PartialEq + std::fmt::Debug>(value: impl Fn(usize) -> T) 
     let turned = view.permuted(&[1, 0]).unwrap();
     assert_eq!((turned.get(&[2, 1]), turned.is_contiguous()), (Some(&copy[5]), false));
     assert!(view.permuted(&[1, 1]).is_err() && view.permuted(&[]).is_err() && view.permuted(&[0, 2]).is_err());
+    let (column, corner) = (turned.select(0, 2).unwrap(), turned.narrow(0, 1..3).unwrap().narrow(1, 1..2).unwrap());
+    assert_eq!((column.shape(), column.get(&[1])), (&[2][..], Some(&copy[5])));
+    assert_eq!(
+        (corner.shape(), corner.get(&[0, 0]), corner.get(&[1, 0])),
+        (&[2, 1][..], Some(&copy[4]), Some(&copy[5]))
+    );
+    assert!(view.narrow(1, 3..3).unwrap().is_empty());
+    for (axis, range) in [(2, 0..1), (0, 1..3), (1, 0..usize::MAX), (usize::MAX, 0..0)] {
+        assert!(view.select(axis, range.end).is_err());
+        let (start, end, shape) = (range.start, range.end, [2, 3].into());
+        assert_eq!(view.narrow(axis, range).unwrap_err(), Error::RangeOutOfBounds { axis, start, end, shape });
+    }
     assert_eq!(View::new(&copy, &[7]).unwrap_err(), Error::LengthMismatch { len: 6, expected: 7, shape: [7].into() });
     let backwards = View::strided(&copy, &[6], &[-1], 5).unwrap();
     assert_eq!((backwards.get(&[0]), backwards.get(&[5])), (Some(&copy[5]), Some(&copy[0])));
@@ -38,6 +50,9 @@ fn borrowed<T: Clone + PartialEq + std::fmt::Debug>(value: impl Fn(usize) -> T) 
     let mut view = ViewMut::new(&mut values, &[3, 2]).unwrap();
     assert_eq!((view.shape(), view.strides(), view.rank(), view.len()), (&[3, 2][..], &[2, 1][..], 2, 6));
     assert!(view.is_contiguous() && !view.is_empty() && *view.layout() == Layout::contiguous(&[3, 2]).unwrap());
+    assert_eq!(view.permuted(&[1, 0]).unwrap().narrow(1, 1..3).unwrap().shape(), [2, 2]);
+    assert_eq!(view.select(1, 1).unwrap().strides(), [2]);
+    assert!(view.permuted(&[0]).is_err() && view.narrow(0, 1..4).is_err() && view.select(2, 0).is_err());
     view = ViewMut::strided(&mut values, &[2, 3], &[1, 2], 0).unwrap();
     assert!(!view.is_contiguous());
     for strides in [[0, 1], [1, 1], [2, -1], [isize::MIN, 1]] {
@@ -59,6 +74,22 @@ fn borrowed<T: Clone + PartialEq + std::fmt::Debug>(value: impl Fn(usize) -> T) 
     assert!(Tensor::from_fn(&[7, 0], |at| copy[at].clone()).unwrap().is_empty());
     let many = Tensor::from_fn(&[usize::MAX, 2], |_| copy[0].clone());
     assert!(matches!(many, Err(Error::TooManyElements { .. })));
+}
+
+/// Each part is the outputs of a gather, and no other element changes.
+#[test]
+fn parts_of_views_are_written() {
+    let mut values = [0u8; 24];
+    let mut view = ViewMut::new(&mut values, &[2, 3, 4]).unwrap();
+    let one = |out: &mut ViewMut<'_, u8>, value: u8| {
+        let ids = vec![0u32; out.len()];
+        gather_core::Gather::new(0).run_into(&[value], &View::new(&ids, out.shape()).unwrap(), out).unwrap();
+    };
+    one(&mut view.select(0, 1).unwrap().narrow(1, 1..3).unwrap(), 1);
+    one(&mut view.permuted(&[2, 0, 1]).unwrap().select(0, 3).unwrap().select(0, 0).unwrap(), 2);
+    one(&mut view.narrow(1, 3..3).unwrap(), 3);
+    assert_eq!(values[..12], [0, 0, 0, 2, 0, 0, 0, 2, 0, 0, 0, 2]);
+    assert_eq!(values[12..], [0, 1, 1, 0, 0, 1, 1, 0, 0, 1, 1, 0]);
 }
 
 #[test]

@@ -11,6 +11,8 @@ pub struct BagRows {
     pub default: Option<usize>,
     /// Whether negative indices are left out.
     pub skips_negative: bool,
+    /// Whether indices that name no row are left out.
+    pub skips_out_of_range: bool,
 }
 
 /// Bags `bounds[b]..bounds[b + 1]` of the indices, in row-major order. `reduce` makes an element of the places of
@@ -29,7 +31,8 @@ pub fn embedding_bag<T: Clone>(
 ) -> Result<Dense<T>, BadIndex> {
     let used = bounds.last().copied().unwrap_or(0);
     let dim = data.shape[0];
-    let left_out = |index: i128| rows.skips_negative && index < 0;
+    let names_none = |index| Rules { out_of_range: super::Rule::Error, ..rules }.apply(index, dim).is_err();
+    let left_out = |index: i128| rows.skips_negative && index < 0 || rows.skips_out_of_range && names_none(index);
     let shape = [&[bounds.len() - 1], &data.shape[1..]].concat();
     if rules.out_of_range == super::Rule::Error || !shape.contains(&0) {
         let refused = |&(_, &index): &(usize, &i128)| !left_out(index) && rules.apply(index, dim).is_err();

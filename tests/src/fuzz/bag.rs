@@ -57,7 +57,7 @@ pub fn embedding_bag(u: &mut Unstructured<'_>) -> Result<Outcome> {
     let dim = data[0] as i64;
     let padding = if one_in(u, 3)? { Some(draw::attribute(u, -dim, dim - 1)?) } else { None };
     let default = if one_in(u, 3)? { Some(draw::attribute(u, 0, dim - 1)?) } else { None };
-    let skips_negative = one_in(u, 4)?;
+    let (skips_negative, skips_out_of_range) = (one_in(u, 4)?, one_in(u, 4)?);
     let mut weights = (reduction == Reduction::Add && u.arbitrary()?).then(|| indices.clone());
     let mistaken = weights.is_some() && one_in(u, 40)?;
     weights.iter_mut().filter(|_| mistaken).for_each(|shape| shape.push(1));
@@ -66,7 +66,7 @@ pub fn embedding_bag(u: &mut Unstructured<'_>) -> Result<Outcome> {
     let expected = bounds.and_then(|bounds| {
         let padding = row(Argument::PaddingIndex, padding, NegativeIndex::FromEnd, data[0])?;
         let default = row(Argument::DefaultIndex, default, NegativeIndex::Reject, data[0])?;
-        let rows = BagRows { padding, default, skips_negative };
+        let rows = BagRows { padding, default, skips_negative, skips_out_of_range };
         match &weights {
             Some(got) if mistaken => {
                 let (expected, got) = (indices[..].into(), got[..].into());
@@ -76,8 +76,8 @@ pub fn embedding_bag(u: &mut Unstructured<'_>) -> Result<Outcome> {
         }
     });
     let op = EmbeddingBag::new(reduction).negative_index(tuning.negative).out_of_bounds(tuning.out_of_bounds);
-    let op =
-        op.padding_index(padding).default_index(default).include_last_offset(its_end).skip_negative(skips_negative);
+    let op = op.padding_index(padding).default_index(default).include_last_offset(its_end);
+    let op = op.skip_negative(skips_negative).skip_out_of_range(skips_out_of_range);
     let indices = Place::draw(u, &indices, true)?;
     let offsets = match offsets {
         None => None,

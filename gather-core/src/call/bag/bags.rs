@@ -411,11 +411,12 @@ macro_rules! lists {
                 run: impl FnOnce(&[ErasedBags<'_>]) -> Result<Y, Error>,
             ) -> Result<Y, Error> {
                 let layouts: Vec<_> = self.iter().map(Bags::layouts::<W>).collect();
-                let read = self.iter().zip(&layouts).enumerate();
-                let read = read.map(|(table, (bags, layouts))| {
-                    bags.read::<W>(layouts, weight, planned(table)).map_err(in_table(table))
-                });
-                run(&read.collect::<Result<Vec<_>, Error>>()?)
+                // Not `collect`, which does not know the length of results.
+                let mut read = Vec::with_capacity(layouts.len());
+                for (table, (bags, layouts)) in self.iter().zip(&layouts).enumerate() {
+                    read.push(bags.read::<W>(layouts, weight, planned(table)).map_err(in_table(table))?);
+                }
+                run(&read)
             }
         }
 

@@ -18,6 +18,7 @@ impl EmbeddingBag {
             padding_index: None,
             default_index: None,
             skip_negative: false,
+            skip_out_of_range: false,
             include_last_offset: false,
         };
         BagOperator { reduction, settings, options: Options::default() }
@@ -45,6 +46,26 @@ impl<R> BagOperator<R> {
         /// ```
         #[doc(alias("pruned"))]
         pub fn skip_negative(skip_negative: bool) => self.settings.skip_negative = skip_negative;
+        /// Sets whether indices out of range are skipped, and do not count, such as ids of items that a table does not
+        /// have yet. Missing positions of [`Checked`](crate::Checked) are skipped, too. If set,
+        /// [`out_of_bounds`](Self::out_of_bounds) has no effect.
+        ///
+        /// ```
+        /// use gather_core::{Bags, EmbeddingBag, NegativeIndex, Reduction, View};
+        ///
+        /// fn main() -> Result<(), gather_core::Error> {
+        ///     let (table, ids) = ([1.0f32, 2.0, 4.0], [0i64, 9, 2, -1, 3, 3]);
+        ///     let (table, ids) = (View::new(&table, &[3])?, View::new(&ids, &[2, 3])?);
+        ///     let mean = EmbeddingBag::new(Reduction::Mean).skip_out_of_range(true);
+        ///     assert_eq!(mean.run(&table, &Bags::packed(&ids))?.as_slice(), [2.5, 4.0]);
+        ///     // If negative indices do not count from the end, they are out of range.
+        ///     let mean = mean.negative_index(NegativeIndex::Reject);
+        ///     assert_eq!(mean.run(&table, &Bags::packed(&ids))?.as_slice(), [2.5, 0.0]);
+        ///     Ok(())
+        /// }
+        /// ```
+        #[doc(alias("unknown", "out of vocabulary", "OOV"))]
+        pub fn skip_out_of_range(skip_out_of_range: bool) => self.settings.skip_out_of_range = skip_out_of_range;
         /// Sets the result of a bag in which no row counts: an unweighted row, whose index must not be negative.
         pub fn default_index(default_index: impl Into<Option<i64>>) => self.settings.default_index = default_index.into();
         /// Sets whether the last offset is the end of the last bag, instead of the start of one more bag. Indices after
@@ -56,6 +77,8 @@ impl<R> BagOperator<R> {
         pub fn get_default_index() -> Option<i64> => self.settings.default_index;
         /// Whether negative indices are skipped.
         pub fn get_skip_negative() -> bool => self.settings.skip_negative;
+        /// Whether indices out of range are skipped.
+        pub fn get_skip_out_of_range() -> bool => self.settings.skip_out_of_range;
         /// Whether the last offset is the end of the last bag.
         pub fn get_include_last_offset() -> bool => self.settings.include_last_offset;
     }

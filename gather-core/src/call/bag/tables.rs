@@ -134,8 +134,8 @@ impl Plans {
     /// # Errors
     /// [`Error::InTable`].
     fn prepare(&self, bags: &[ErasedBags<'_>]) -> Result<Vec<PreparedBags>, Error> {
-        let mut first = None;
-        let read = self.tables.iter().zip(bags).enumerate().map(|(number, (table, bags))| {
+        let (mut first, mut read) = (None, Vec::with_capacity(bags.len()));
+        for (number, (table, bags)) in self.tables.iter().zip(bags).enumerate() {
             let bounds = bags.bounds(&table.data, table.plan.include_last_offset).and_then(|bounds| {
                 bags.check(table.data.shape()[0], table.plan.weighted)?;
                 let (expected, got) = (*first.get_or_insert(bounds.bags()), bounds.bags());
@@ -145,9 +145,9 @@ impl Plans {
                     Err(Error::BagsMismatch { expected, got })
                 }
             });
-            bounds.map_err(in_table(number))
-        });
-        read.collect()
+            read.push(bounds.map_err(in_table(number))?);
+        }
+        Ok(read)
     }
 
     /// # Errors

@@ -31,7 +31,7 @@ use crate::types::index::IndexType;
 use crate::types::level::{Available, Level};
 use crate::types::method::Method;
 use crate::types::op::Op;
-use crate::types::policy::{IndexPolicy, Options, Par};
+use crate::types::policy::{IndexPolicy, KernelPolicy, Missing, Options, Par};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct BagSettings {
@@ -39,6 +39,7 @@ pub(crate) struct BagSettings {
     pub(crate) padding_index: Option<i64>,
     pub(crate) default_index: Option<i64>,
     pub(crate) skip_negative: bool,
+    pub(crate) skip_out_of_range: bool,
     pub(crate) include_last_offset: bool,
 }
 
@@ -217,6 +218,10 @@ impl BagReducePlan {
         };
         let [out_stride, out_strides @ ..] = out.strides() else { unreachable!("the output has rows") };
         let (dim, policy) = (*dim, policy.lower());
+        let policy = match settings.skip_out_of_range {
+            true => KernelPolicy::new(policy.negative, Missing::Skip, None),
+            false => policy,
+        };
         debug_assert!(padding.iter().chain(&default).all(|&row| row < dim), "P3");
         let dims = shape.iter().zip(strides).zip(out_strides);
         let mut loops = Loops::new();

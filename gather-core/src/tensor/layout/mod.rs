@@ -4,6 +4,7 @@
 
 use alloc::boxed::Box;
 use core::mem;
+use core::ops::Range;
 
 use smallvec::SmallVec;
 
@@ -276,6 +277,34 @@ impl Layout {
         let shape: Shape = axes.iter().map(|&d| self.shape()[d]).collect();
         let strides: SmallVec<[isize; INLINE]> = axes.iter().map(|&d| self.strides()[d]).collect();
         Self::strided(&shape, &strides)
+    }
+
+    /// The layout of a range of an axis, and the position of its first coordinate; 0 if it is empty.
+    ///
+    /// # Errors
+    /// [`Error::RangeOutOfBounds`].
+    pub(crate) fn narrowed(&self, axis: usize, range: Range<usize>) -> Result<(Self, isize), Error> {
+        let Range { start, end } = range;
+        if start > end || self.shape().get(axis).is_none_or(|&n| end > n) {
+            return Err(Error::RangeOutOfBounds { axis, start, end, shape: self.shape().into() });
+        }
+        let sizes = self.shape().iter().enumerate();
+        let shape: Shape = sizes.map(|(d, &n)| if d == axis { end - start } else { n }).collect();
+        let layout = Self::strided(&shape, self.strides())?;
+        let first = if layout.is_empty() { 0 } else { self.strides()[axis] * start as isize };
+        Ok((layout, first))
+    }
+
+    /// The layout of an index of an axis, without this axis, and the position of its first coordinate; 0 if it is empty.
+    ///
+    /// # Errors
+    /// [`Error::RangeOutOfBounds`].
+    pub(crate) fn selected(&self, axis: usize, index: usize) -> Result<(Self, isize), Error> {
+        let (narrow, first) = self.narrowed(axis, index..index.saturating_add(1))?;
+        let others = || (0..self.rank()).filter(|&d| d != axis);
+        let shape: Shape = others().map(|d| narrow.shape()[d]).collect();
+        let strides: SmallVec<[isize; INLINE]> = others().map(|d| narrow.strides()[d]).collect();
+        Ok((Self::strided(&shape, &strides)?, first))
     }
 
     /// The least and greatest element position relative to the first coordinate, inclusive; `None` if empty.

@@ -65,6 +65,32 @@ fn the_dimensions_of_a_permuted_layout_move_together() {
     assert_eq!(layout.permuted(&[0, 1, 3]), Err(Error::InvalidPermutation { rank: 3 }));
 }
 
+#[test]
+fn parts_of_an_axis_begin_at_a_coordinate() {
+    let layout = Layout::strided(&[2, 3, 4], &[-12, 0, 7]).unwrap();
+    let of = |(part, first): (Layout, isize)| (part.shape().to_vec(), part.strides().to_vec(), first);
+    assert_eq!(layout.narrowed(2, 1..3).map(of), Ok((vec![2, 3, 2], vec![-12, 0, 7], 7)));
+    assert_eq!(layout.narrowed(0, 1..2).map(of), Ok((vec![1, 3, 4], vec![-12, 0, 7], -12)));
+    assert_eq!(layout.selected(0, 1).map(of), Ok((vec![3, 4], vec![0, 7], -12)));
+    assert_eq!(layout.selected(2, 3).map(of), Ok((vec![2, 3], vec![-12, 0], 21)));
+    // A range without coordinates has no first one.
+    assert_eq!(layout.narrowed(2, 4..4).map(of), Ok((vec![2, 3, 0], vec![-12, 0, 7], 0)));
+    let empty = Layout::strided(&[0, 5], &[isize::MAX, isize::MAX]).unwrap();
+    assert_eq!(empty.selected(1, 4).map(of), Ok((vec![0], vec![isize::MAX], 0)));
+    for (axis, range) in [(3, 0..0), (usize::MAX, 0..1), (1, 0..4), (1, usize::MAX..usize::MAX), (2, 0..usize::MAX)] {
+        let (start, end, shape) = (range.start, range.end, [2, 3, 4].into());
+        assert_eq!(layout.narrowed(axis, range), Err(Error::RangeOutOfBounds { axis, start, end, shape }));
+    }
+    #[expect(clippy::reversed_empty_ranges, reason = "a range that descends is refused")]
+    let descending = layout.narrowed(1, 2..1);
+    assert!(matches!(descending, Err(Error::RangeOutOfBounds { start: 2, end: 1, .. })));
+    for index in [3, usize::MAX] {
+        assert!(
+            matches!(layout.selected(1, index), Err(Error::RangeOutOfBounds { axis: 1, start, .. }) if start == index)
+        );
+    }
+}
+
 /// Each axis is visited once: at this rank, a search of `axes` for each dimension takes minutes.
 #[test]
 fn dimensions_are_permuted_in_linear_time() {

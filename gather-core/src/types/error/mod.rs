@@ -320,6 +320,17 @@ errors! {
         /// The number of dimensions.
         rank: usize,
     } => "the axes are no permutation of 0..{rank}",
+    /// A view has no such axis, or a range descends or ends beyond its axis.
+    RangeOutOfBounds {
+        /// The axis.
+        axis: usize,
+        /// The first coordinate along the axis.
+        start: usize,
+        /// The end of the range.
+        end: usize,
+        /// The shape of the view.
+        shape: Box<[usize]>,
+    } => "{start}..{end} is no range of axis {axis} of a view of shape {shape:?}",
     /// EmbeddingBag: an offset is less than the previous one or exceeds the number of indices, or the first is not 0.
     BagOffsetOutOfRange {
         /// The position of the first such offset.

@@ -237,6 +237,10 @@ fn messages() -> Vec<(Error, &'static str)> {
         ),
         (Error::InvalidPermutation { rank: 3 }, "the axes are no permutation of 0..3"),
         (
+            Error::RangeOutOfBounds { axis: 1, start: 2, end: 5, shape: [3, 4].into() },
+            "2..5 is no range of axis 1 of a view of shape [3, 4]",
+        ),
+        (
             Error::ShapeMismatch { op, argument: Argument::Output, expected: [1, 3].into(), got: [2, 3].into() },
             "gather: the output has shape [2, 3]; the result has [1, 3]",
         ),

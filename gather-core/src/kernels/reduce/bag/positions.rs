@@ -60,7 +60,7 @@ pub(crate) struct BagRule {
 
 impl BagRule {
     pub(crate) fn new(dim: usize, policy: KernelPolicy, padding: Option<usize>, skips_negative: bool) -> Self {
-        let all_count = padding.is_none() && !skips_negative && dim > 0;
+        let all_count = padding.is_none() && !skips_negative && policy.missing != Missing::Skip && dim > 0;
         let is_plain = all_count && policy.fails() && policy.remap.is_none();
         let (dim, padding) = (dim as i64, padding.map(|row| row as i64));
         BagRule { dim, policy, padding, skips_negative, all_count, is_plain }
