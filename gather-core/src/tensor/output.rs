@@ -44,7 +44,8 @@ use crate::types::error::Error;
     message = "results of `{T}` cannot be written to `{Self}`",
     label = "not an output for elements of `{T}`",
     note = "outputs are `ViewMut<T>`, `ViewMut<MaybeUninit<T>>` and `Tensor<T>`; for a slice, make a view by \
-            `ViewMut::new(slice, shape)`; to append to a `Vec`, pass `Append(&mut vec)`"
+            `ViewMut::new(slice, shape)`; to append to a `Vec`, pass `Append(&mut vec)`",
+    note = "for results `[T; N]`, a slice of `T` becomes a slice of arrays by `slice.as_chunks_mut::<N>().0`"
 )]
 pub trait Output<T>: Sealed<T> {}
 

@@ -30,8 +30,9 @@ use crate::types::reduction::Reduction;
 #[diagnostic::on_unimplemented(
     message = "bags do not reduce rows of `{Self}`",
     label = "not reduced in bags",
-    note = "bags take elements, what a map makes of them, fused rows and `tables`; of a map the results are built-in \
-            numbers, `bool`, or arrays of them"
+    note = "bags take elements, what a map makes of them, chunks of both, fused rows and `tables`; of a map the \
+            results are built-in numbers, `bool`, or arrays of them",
+    note = "of fused rows in several chunks, `GatherOperator` and maps of their bytes read rows"
 )]
 pub trait BagKind: Kind {
     /// The type of weights: numbers, or [`Dyn`] for a type known at run time.
@@ -60,8 +61,9 @@ pub enum Request<'a> {
 #[diagnostic::on_unimplemented(
     message = "bags do not reduce rows of `{Self}` by `{R}`",
     label = "not reduced in bags",
-    note = "bags take elements, what a map makes of them, fused rows and `tables`; of a map the results are built-in \
-            numbers, `bool`, or arrays of them",
+    note = "bags take elements, what a map makes of them, chunks of both, fused rows and `tables`; of a map the \
+            results are built-in numbers, `bool`, or arrays of them",
+    note = "of fused rows in several chunks, `GatherOperator` and maps of their bytes read rows",
     note = "a `Reducer<T>` takes elements `T` alone"
 )]
 pub trait BaggedBy<R>: BagKind {

@@ -119,7 +119,8 @@ pub type TensorOf<S> = <<<S as Source>::Kind as Kind>::Out as Typing>::Tensor;
     label = "neither a view nor made of one",
     note = "operators read a `View`, a `Tensor`, a slice or `Vec` as a tensor of one dimension, or a `DynView`; and of \
             `FusedRows` what `.to::<f32>()` returns",
-    note = "a `Spec` has no elements: plans are made of it, calls need data"
+    note = "a `Spec` has no elements: plans are made of it, calls need data",
+    note = "a `Mask` is an argument of `Gather::new(0).masked().run`; a `Bitmap` becomes one by `Mask::from_bits`"
 )]
 pub unsafe trait Source: Sealed {
     /// The kind of the data, without lifetimes.

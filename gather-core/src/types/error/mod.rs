@@ -402,7 +402,7 @@ errors! {
     },
     /// A tensor has another shape than required by the operator and the other tensors.
     ShapeMismatch { op,
-        /// The tensor: the output, a mask, weights, scales or zero points.
+        /// The tensor: the output, a chunk of data, a mask, weights, scales or zero points.
         argument: Argument,
         /// The required shape.
         expected: Box<[usize]>,
@@ -412,6 +412,7 @@ errors! {
         Argument::Weights => "{op}: weights have shape {got:?}; indices have {expected:?}",
         Argument::Output => "{op}: the output has shape {got:?}; the result has {expected:?}",
         Argument::Mask => "{op}: the mask has shape {got:?}; data has {expected:?} from the axis on",
+        Argument::Data => "{op}: data has shape {got:?}; rows of the first chunk ask for {expected:?}",
         _ => "{op}: {argument} have shape {got:?}; data and block_size ask for {expected:?}",
     },
     /// Updates have another shape than required by data and indices.
