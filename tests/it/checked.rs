@@ -236,6 +236,34 @@ fn bags_count_missing_positions_as_zeros() -> Result<(), Error> {
     let mean = |op: EmbeddingBag| op.run(&ones, &Bags::new(&ids, &[0u8, 3])).map(Tensor::into_vec);
     assert_eq!(mean(EmbeddingBag::new(Reduction::Mean))?, [2.0 / 3.0, 0.0]);
     assert_eq!(mean(EmbeddingBag::new(Reduction::Mean).skip_negative(true))?, [1.0, 0.0]);
+    assert_eq!(mean(EmbeddingBag::new(Reduction::Mean).skip_out_of_range(true))?, [1.0, 0.0]);
+    Ok(())
+}
+
+/// Ids out of range do not count under any policy, in one table and in several, of which one has no rows.
+#[test]
+fn bags_skip_ids_out_of_range() -> Result<(), Error> {
+    let floats = [1.0f32, 2.0, 3.0, 4.0];
+    let tables = [FusedRows::plain(View::new(&floats, &[4, 1])?)?, FusedRows::plain(View::new(&floats[..0], &[0, 1])?)?];
+    let (ids, offsets) = ([1u64, 4, u64::MAX, 3, 9, 1 << 40], [0u64, 4]);
+    let bags = [0, 1].map(|_| Bags::new(&ids, &offsets));
+    for policy in [OutOfBounds::Error, OutOfBounds::Zero, OutOfBounds::Clamp, OutOfBounds::Wrap] {
+        let mean = EmbeddingBag::new(Reduction::Mean).out_of_bounds(policy).skip_out_of_range(true);
+        for par in [Par::Seq, Par::Threads(2)] {
+            let sources = gather_core::tables::<f32>(&tables)?;
+            assert_eq!(mean.par(par).run(&sources, &bags)?.as_slice(), [3.0, 0.0, 0.0, 0.0]);
+            let plan = mean.par(par).plan(&sources, &bags)?;
+            assert_eq!(plan.run(&sources, &bags)?.as_slice(), [3.0, 0.0, 0.0, 0.0]);
+        }
+        let sum = mean.reduction(Reduction::Add);
+        let weights = [2.0f32, f32::NAN, f32::NAN, 10.0, f32::NAN, f32::NAN];
+        assert_eq!(sum.run(&floats, &Bags::new(&ids, &offsets).weights(&weights))?.as_slice(), [44.0, 0.0]);
+        let dyn_floats = DynView::from(&View::new(&floats, &[4])?);
+        assert_eq!(sum.run(&dyn_floats, &Bags::new(&ids, &offsets))?.shape(), [2]);
+        // The default row stands in, and a padding row is skipped, too.
+        let other = mean.default_index(2).padding_index(3);
+        assert_eq!(other.run(&floats, &Bags::new(&ids, &offsets))?.as_slice(), [2.0, 3.0]);
+    }
     Ok(())
 }
 
