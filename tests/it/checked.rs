@@ -244,7 +244,8 @@ fn bags_count_missing_positions_as_zeros() -> Result<(), Error> {
 #[test]
 fn bags_skip_ids_out_of_range() -> Result<(), Error> {
     let floats = [1.0f32, 2.0, 3.0, 4.0];
-    let tables = [FusedRows::plain(View::new(&floats, &[4, 1])?)?, FusedRows::plain(View::new(&floats[..0], &[0, 1])?)?];
+    let tables =
+        [FusedRows::plain(View::new(&floats, &[4, 1])?)?, FusedRows::plain(View::new(&floats[..0], &[0, 1])?)?];
     let (ids, offsets) = ([1u64, 4, u64::MAX, 3, 9, 1 << 40], [0u64, 4]);
     let bags = [0, 1].map(|_| Bags::new(&ids, &offsets));
     for policy in [OutOfBounds::Error, OutOfBounds::Zero, OutOfBounds::Clamp, OutOfBounds::Wrap] {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow_array::types::UInt32Type;
 use arrow_array::{
     Array, ArrayRef, ArrowPrimitiveType, BooleanArray, FixedSizeListArray, PrimitiveArray, RecordBatch, UInt32Array,
-    make_array,
+    builder::StringViewBuilder, make_array,
 };
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer};
 use arrow_data::ArrayData;
@@ -75,6 +75,15 @@ impl Random {
         let child = |this: &mut Self, of: &Field, len| this.array(of.data_type(), len + 2, some).slice(2, len);
         let data = match of {
             DataType::Null => ArrayData::builder(of.clone()),
+            DataType::Utf8View | DataType::BinaryView => {
+                // Buffers of few strings each.
+                let mut strings = StringViewBuilder::new().with_fixed_block_size(100);
+                for _ in 0..len {
+                    let (first, length) = (self.below(9), self.below(30));
+                    strings.append_value(&"Strings of up to 12 bytes lie in their views."[first..first + length]);
+                }
+                strings.finish().into_data().into_builder().data_type(of.clone())
+            }
             DataType::Boolean => {
                 let bits = BooleanBuffer::collect_bool(len, |_| self.bits().is_multiple_of(2));
                 ArrayData::builder(of.clone()).add_buffer(bits.into_inner())

@@ -148,6 +148,8 @@ impl<'a> Rows<'a> {
             DataType::LargeUtf8 if columns == 1 => self.strings::<LargeUtf8Type>(column)?,
             DataType::Binary if columns == 1 => self.strings::<BinaryType>(column)?,
             DataType::LargeBinary if columns == 1 => self.strings::<LargeBinaryType>(column)?,
+            DataType::Utf8View if columns == 1 => self.views::<StringViewType>(column)?,
+            DataType::BinaryView if columns == 1 => self.views::<BinaryViewType>(column)?,
             DataType::List(field) if columns == 1 => self.lists::<i32>(column, field)?,
             DataType::LargeList(field) if columns == 1 => self.lists::<i64>(column, field)?,
             _ => return Err(ArrowError::NotYetImplemented(format!("columns of {of}")).into()),
@@ -230,6 +232,29 @@ impl<'a> Rows<'a> {
         let offsets = unsafe { OffsetBuffer::new_unchecked(offsets.into()) };
         // SAFETY: each row is a row of an array, so valid for `T`, and nulls have a bit for each row.
         Ok(Arc::new(unsafe { GenericByteArray::<T>::new_unchecked(offsets, bytes.into(), self.nulls(column)?) }))
+    }
+
+    /// Views of strings or binaries, which keep their buffers.
+    fn views<T: ByteViewType>(&self, column: Column<'_>) -> Taken<ArrayRef> {
+        let all: Vec<_> = column.0.iter().map(|array| array.as_byte_view::<T>()).collect();
+        let (mut buffers, mut starts) = (Vec::new(), Vec::new());
+        for of in &all {
+            starts.push((buffers.len() as u128) << 64);
+            buffers.extend(of.data_buffers().iter().cloned());
+        }
+        let views = match &self.by {
+            By::Pairs(sources, rows, _) => {
+                // The number of a view's buffer is in its bits 64 to 95; up to 12 bytes have no buffer.
+                let view = |(&of, &at): (&u32, &u32)| match all[of as usize].views()[at as usize] {
+                    view if view as u32 <= 12 => view,
+                    view => view + starts[of as usize],
+                };
+                sources.iter().zip(*rows).map(view).collect::<Vec<u128>>().into()
+            }
+            _ => self.values(column, size_of::<u128>(), |of| of.as_byte_view::<T>().views().inner())?.into(),
+        };
+        // SAFETY: each view is a view of an array, whose buffers begin at its start; of a null id it is 0, no bytes.
+        Ok(Arc::new(unsafe { GenericByteViewArray::<T>::new_unchecked(views, buffers.into(), self.nulls(column)?) }))
     }
 
     fn lists<O: OffsetSizeTrait + Position>(&self, column: Column<'_>, field: &FieldRef) -> Taken<ArrayRef> {
