@@ -76,7 +76,14 @@ impl PlannedScatter {
         }
         let resized;
         let plan = if let Some(dynamic) = &self.dynamic {
-            resized = dynamic.at(self.check_dynamic(indices, updates)?, updates)?;
+            let count = self.check_dynamic(indices, updates)?;
+            if let Some(few) = dynamic.few_at(count) {
+                check_target(&self.destination, operands.out())?;
+                checked?;
+                // SAFETY: X1 as below: the updates are made for the count of both inputs.
+                return unsafe { exec::run_few_updates(&few, operands) };
+            }
+            resized = dynamic.at(count, updates)?;
             &resized
         } else {
             check_layout(Argument::Indices, &self.indices, indices)?;

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use crate::plan::lowered::Dim;
 use crate::plan::nest::{Action, DynamicPlan};
-use crate::plan::reduce::ReducePlan;
+use crate::plan::reduce::{FewUpdates, ReducePlan};
 use crate::tensor::layout::{Layout, Shape};
 use crate::types::error::Error;
 use crate::types::op::Op;
@@ -76,9 +76,23 @@ impl DynamicReducePlan {
         let smallest = &self.plans[0];
         Shape::checked_bytes(updates.shape(), smallest.plan.size)?;
         let rows = |dynamic: &DynamicPlan<ReducePlan>| (dynamic.plan.work.rows / dynamic.planned).saturating_mul(count);
-        let fitting = self.plans.iter().rfind(|dynamic| dynamic.planned <= count).unwrap_or(smallest);
+        let fitting = self.fitting(count);
         let fitting = if rows(fitting) as u64 >= HUGE { self.huge.as_ref().map_err(Error::clone)? } else { fitting };
         Ok(resized(fitting, count))
+    }
+
+    /// The few updates of a size of the dynamic dimension, without a copy of the plan; `None` if they need
+    /// [`DynamicReducePlan::at`].
+    #[inline(always)]
+    pub(crate) fn few_at(&self, count: usize) -> Option<FewUpdates> {
+        let DynamicPlan { plan, times, .. } = self.fitting(count);
+        let few = plan.few.filter(|_| plan.action == Action::Run)?;
+        few.resized(count.saturating_mul(*times), plan.options)
+    }
+
+    #[inline(always)]
+    fn fitting(&self, count: usize) -> &DynamicPlan<ReducePlan> {
+        self.plans.iter().rfind(|dynamic| dynamic.planned <= count).unwrap_or(&self.plans[0])
     }
 }
 
