@@ -17,7 +17,8 @@ use crate::tensor::residency::Residency;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AdviceStats {
-    /// The number of rows named by the indices.
+    /// The number of rows named by the indices, also of rows whose pages are known; 0 if a [`Residency`] knows every
+    /// page of its files.
     pub rows: usize,
     /// The number of page ranges requested: each page of a call is in one range, and adjacent pages share a range.
     pub ranges: usize,

@@ -31,7 +31,8 @@ pub struct ResidencyStats {
 }
 
 /// The pages of mapped files that are known to be in memory, since they were requested or found there. `will_need_in`
-/// requests other pages only, and returns at once if all pages are known.
+/// requests other pages only. It returns at once if every page of the files is known; else it passes over all indices,
+/// 12 to 24 ns each.
 ///
 /// A hint: results never depend on it. The system may drop a page at any time: [`Residency::forget`] and
 /// [`Residency::look`] correct the known pages. So does one of the next 16 calls after the process has had more major

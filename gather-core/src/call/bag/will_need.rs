@@ -64,7 +64,7 @@ impl<K: BagKind, I: IndexKind> BagPlan<K, I> {
     }
 
     /// As [`BagPlan::will_need`], for pages of files that are not known to be in memory; then they are known. Nothing is
-    /// visited or counted if all pages are known.
+    /// visited or counted if every page of the files is known; else the call passes over all bags.
     pub fn will_need_in<S, B>(&self, data: &S, bags: &B, pages: &mut Residency<'_>) -> AdviceStats
     where
         S: Source<Kind = K> + ?Sized,

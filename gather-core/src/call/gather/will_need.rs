@@ -38,7 +38,8 @@ impl<A: IndexAttributes> GatherOperator<A> {
     /// rows and ranges requested: 0 without the feature `std`, and on systems other than Unix.
     ///
     /// Cost: one pass over the indices, and a sort of the ranges. Some releases of Linux take 256 ranges in a system
-    /// call, other systems one. For a table in memory this time is lost: [`Plan::will_need_in`] saves it.
+    /// call, other systems one. For a table in memory this time is lost: with a [`Residency`], the plan's
+    /// [`will_need_in`](Plan::will_need_in) saves it.
     ///
     /// ```
     /// use gather_core::{Gather, View};
@@ -78,7 +79,7 @@ impl<K: GatherKind, I: IndexKind> Plan<K, I> {
     }
 
     /// As [`Plan::will_need`], for pages of files that are not known to be in memory; then they are known. Nothing is
-    /// visited or counted if all pages are known.
+    /// visited or counted if every page of the files is known; else the call passes over all indices.
     pub fn will_need_in<S, X>(&self, data: &S, indices: &X, pages: &mut Residency<'_>) -> AdviceStats
     where
         S: Source<Kind = K> + ?Sized,

@@ -116,7 +116,8 @@ impl<'a> Mask<'a> {
         Mask { bits: Held::Lent(bits), shape: Shape::of_both(&[len], &[]), count }
     }
 
-    /// The mask with false where a bit of `valid` is 0: a null is not taken.
+    /// The mask with false where a bit of `valid` is 0: a null is not taken. By the bits of another mask
+    /// ([`Mask::bitmap`]), it is the `and` of two masks.
     ///
     /// ```
     /// use gather_core::{Bitmap, Mask};
