@@ -8,11 +8,11 @@
 //! let mixed: ArrayRef = Rows::interleave(vec![a.len(), b.len()], &sources, &rows)?.of(&[&a, &b])?;
 //! ```
 //!
-//! Columns are numbers of any width, dates, times and decimals, booleans, strings, binaries, structs, dictionaries
-//! (keys are taken), and lists of all of these; lists of a fixed size hold no strings and no lists. Arrays may be
-//! slices of others: values and bitmaps are read where they lie. Large calls use the threads of rayon's pool. An index
-//! or a pair that names no row, and columns of other lengths or types, are errors with numbers, not panics. Views of
-//! strings, binaries and lists, maps, unions, run-end encoding, and sources with different dictionaries are
+//! Columns are numbers of any width, dates, times and decimals, booleans, strings, binaries and views of both, structs,
+//! dictionaries (keys are taken), and lists of all of these; lists of a fixed size hold no strings and no lists. Arrays
+//! may be slices of others: values and bitmaps are read where they lie. Large calls use the threads of rayon's pool. An
+//! index or a pair that names no row, and columns of other lengths or types, are errors with numbers, not panics. Views
+//! of lists, maps, unions, run-end encoding, and sources with different dictionaries are
 //! [`ArrowError::NotYetImplemented`].
 
 use std::sync::Arc;
