@@ -136,7 +136,7 @@ vectors! {
         |best, other| _mm512_mask_mov_pd(best, _mm512_cmp_pd_mask::<_CMP_UNORD_Q>(other, other), other);
 }
 
-/// A vector with masked loads and stores.
+/// A vector whose first lanes are loaded and stored.
 pub(in crate::kernels::reduce) trait FirstLanes: SumVector {
     /// The mask of the first `lanes <= N` lanes.
     fn first(level: Self::Level, lanes: usize) -> First<Self>;
@@ -164,7 +164,7 @@ impl<V: Copy> First<V> {
 }
 
 macro_rules! masked {
-    ($($vector:ident: $read:ident, $write:ident, |$lanes:ident| $mask:expr;)*) => {$(
+    ($($vector:ident: $read:ident, |$lanes:ident| $mask:expr;)*) => {$(
         impl FirstLanes for $vector {
             #[inline(always)]
             fn first(_: Avx2, lanes: usize) -> First<Self> {
@@ -187,17 +187,27 @@ macro_rules! masked {
             #[inline(always)]
             fn write_first(self, to: &mut [MaybeUninit<Unaligned<Self::Item>>], first: First<Self>) {
                 assert!(to.len() == first.lanes, "an element for each lane");
-                // SAFETY: the mask proves the level. It has `first.lanes` lanes, and `to` an element for each.
-                unsafe { $write(to.as_mut_ptr().cast(), first.mask, self) }
+                // Not a store under a mask, which takes 12 cycles on AMD's processors.
+                // SAFETY: a vector is its lanes, and any bits are an element.
+                let values: [Unaligned<Self::Item>; Self::N] = unsafe { core::mem::transmute(self) };
+                let (mut values, mut to) = (&values[..], to);
+                for n in [8, 4, 2, 1] {
+                    if first.lanes & n != 0 {
+                        let (now, rest) = to.split_at_mut(n);
+                        let (from, others) = values.split_at(n);
+                        now.iter_mut().zip(from).for_each(|(to, &value)| _ = to.write(value));
+                        (to, values) = (rest, others);
+                    }
+                }
             }
         }
     )*};
 }
 
 masked! {
-    __m256: _mm256_maskload_ps, _mm256_maskstore_ps,
+    __m256: _mm256_maskload_ps,
         |lanes| _mm256_cmpgt_epi32(_mm256_set1_epi32(lanes as i32), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
-    __m256d: _mm256_maskload_pd, _mm256_maskstore_pd,
+    __m256d: _mm256_maskload_pd,
         |lanes| _mm256_cmpgt_epi64(_mm256_set1_epi64x(lanes as i64), _mm256_setr_epi64x(0, 1, 2, 3));
 }
 
