@@ -127,8 +127,8 @@ def readme(run):
     text = (
         f"Geometric means of `best / ours` over all workloads of this run: {run.means(PLANNED)}. "
         f"With fresh outputs on both sides: {run.means(FRESH)}. The call of a few bytes, `small_32x16_8`, is in no mean. "
-        f"All rows are in [the record](benches/record/engines.md). {run.machine()} Other programs ran meanwhile: the load "
-        f"average was {run.load()}."
+        f"All rows are in [the record](benches/record/engines.md). {run.machine()} The load average was "
+        f"{run.load()}."
     )
     return run.table(PLANNED, LISTED) + "\n" + wrapped(text)
 
