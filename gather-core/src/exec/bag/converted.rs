@@ -9,6 +9,8 @@
 //!
 //! The result equals a gather followed by a reduction. In between, only the scratch in the cache is written.
 
+use smallvec::SmallVec;
+
 use crate::exec::bag::scratch::Scratch;
 use crate::exec::bag::{BagCall, BagMap};
 use crate::kernels::convert::{EncodedRow, ErasedParams};
@@ -27,8 +29,6 @@ pub(super) struct Converted<'a> {
     params: ErasedParams<'a>,
     /// R1: this worker's `conversion.rows` rows of scratch.
     rows: *mut u8,
-    /// Position of each row in the scratch, or the negative mark of a row that is skipped or zeros.
-    positions: [i64; MOST_CONVERTED],
 }
 
 /// Positions in the scratch of rows without marks.
@@ -54,23 +54,25 @@ impl<'a> Converted<'a> {
     ) -> Self {
         let plan = call.plan;
         assert!(conversion.rows <= MOST_CONVERTED, "more rows than there are numbers for");
-        let (rows, positions) = (scratch.rows(worker), [0; MOST_CONVERTED]);
-        Converted { plan, conversion, params, rows, positions }
+        Converted { plan, conversion, params, rows: scratch.rows(worker) }
     }
 
     /// Converts the first `count` rows, which are all of `rows`, and reduces them. `rows.elements` counts elements of
     /// the map's input; each becomes `plan.values` values of the output and the sums.
-    pub(super) fn reduce(&mut self, reduce: BagFn, rows: &BagRows<'_>, count: usize) {
+    pub(super) fn reduce(&self, reduce: BagFn, rows: &BagRows<'_>, count: usize) {
         let rows = rows.args();
         let (plan, conversion) = (self.plan, self.conversion);
         assert!(count <= conversion.rows, "R1: more rows than the scratch has");
         let are_marked = rows.part.is_some() || rows.zeros.is_some();
-        if are_marked {
-            for (at, (slot, &position)) in self.positions.iter_mut().zip(&rows.positions[..count]).enumerate() {
-                *slot = if position < 0 { position } else { at as i64 };
-            }
-        }
-        let positions = if are_marked { &self.positions } else { &ALL_COUNT };
+        // The position of each row in the scratch, or the negative mark of a row that is skipped or zeros.
+        let marked: SmallVec<[i64; MOST_CONVERTED]>;
+        let positions = if are_marked {
+            let given = rows.positions[..count].iter().enumerate();
+            marked = given.map(|(at, &position)| if position < 0 { position } else { at as i64 }).collect();
+            &marked[..]
+        } else {
+            &ALL_COUNT[..count]
+        };
         for (number, first) in (0..rows.elements).step_by(conversion.columns).enumerate() {
             let elements = conversion.columns.min(rows.elements - first);
             let (start, values) = (first * plan.size, first * plan.values);
@@ -82,7 +84,7 @@ impl<'a> Converted<'a> {
             let args = BagArgs {
                 data: self.rows,
                 stride: conversion.stride as isize,
-                positions: &positions[..count],
+                positions,
                 distance: 0,
                 out: rows.out.wrapping_add(start),
                 elements: elements * plan.values,
