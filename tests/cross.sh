@@ -71,6 +71,8 @@ emulated() { # architecture, its names in Debian's packages and in Cargo's varia
     need "qemu-$1" "apt-get install qemu-user"
     [ -e "/usr/$1-linux-gnu/lib" ] || missing+=("the C library: apt-get install libc6-dev-$2-cross")
     stop_where_something_is_missing
+    # An emulator passes no advice about pages on to the system.
+    skip+=(--skip will_need::pages_of_a_file)
     # Tests that start themselves again need to know the emulator.
     export GATHER_TESTS_RUNNER="qemu-$1 -L /usr/$1-linux-gnu"
     export "CARGO_TARGET_${3}_UNKNOWN_LINUX_GNU_RUNNER=$GATHER_TESTS_RUNNER"
