@@ -393,7 +393,7 @@ mod tests {
     #[test]
     fn after_an_error_a_tensor_has_no_elements() {
         let mut tensor = Tensor::new(vec![1u16, 2, 3], &[3]).unwrap();
-        let refused = filled(&mut tensor, usize::MAX / 4, 0);
+        let refused = filled(&mut tensor, usize::MAX / 2, 0);
         assert!(matches!(refused, Err(Error::AllocationFailed { .. })));
         assert_eq!((tensor.shape(), tensor.len()), (&[0][..], 0));
 
