@@ -179,7 +179,8 @@ impl<K: BagKind, I: IndexKind> BagPlan<K, I> {
     /// Allocates only sums of bags of more than 512 rows, counters for rows of more than six loops, the bounds of bags
     /// with offsets, and the memory of a tensor that is too small; for [`tables`](crate::tables()) also three lists of
     /// one entry per table, and for several threads lists of their tasks. With a map every call allocates its scratch,
-    /// as [`BagOperator::run`] does. Packed bags of one table of elements allocate nothing on one thread.
+    /// as [`BagOperator::run`] does. Packed bags of up to 512 rows of one table of elements allocate nothing on one
+    /// thread.
     ///
     /// # Errors
     /// As for [`BagPlan::run`], with [`Error::DTypeMismatch`] for the output after errors of types, and
